@@ -1,0 +1,116 @@
+# How the runtime's targets are declared. The runtime is a CMake project of its own, so nothing
+# here may refer to a file outside runtime/.
+#
+#   tracert_sources(core Executor.cpp Program.cpp)          # from any folder of the runtime
+#   tracert_isa_sources(kernels Elementwise.cpp)            # compiled once per ISA level
+#   tracert_add_test(StatusTest SRCS StatusTest.cpp)
+
+include_guard(GLOBAL)
+
+# Number contract (scalar/Numbers.md): what every file that computes is compiled with.
+set(TRACERT_NUMBER_FLAGS -ffp-contract=off -fwrapv -fno-math-errno)
+add_library(tracert_number_flags INTERFACE)
+target_compile_options(tracert_number_flags INTERFACE ${TRACERT_NUMBER_FLAGS})
+
+add_library(tracert_options INTERFACE)
+target_compile_features(tracert_options INTERFACE c_std_11 cxx_std_20)
+target_compile_options(tracert_options INTERFACE
+  -Wall -Wextra -Wno-unused-parameter -fvisibility=hidden -ffunction-sections -fdata-sections
+  $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>
+  $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions>
+  $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
+target_link_libraries(tracert_options INTERFACE tracert_number_flags)
+target_link_options(tracert_options INTERFACE -Wl,--gc-sections)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  target_compile_options(tracert_options INTERFACE -fcolor-diagnostics)
+endif()
+if(TRACEC_SANITIZE)
+  target_compile_options(tracert_options INTERFACE
+    -fsanitize=${TRACEC_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  if(TRACEC_SANITIZE MATCHES "undefined")
+    # The vptr check needs RTTI, which the runtime is built without.
+    target_compile_options(tracert_options INTERFACE -fno-sanitize=vptr)
+  endif()
+  target_link_options(tracert_options INTERFACE -fsanitize=${TRACEC_SANITIZE})
+endif()
+
+# ISA levels: name, compile flags. `portable` runs on any x86-64.
+set(TRACERT_ISAS portable v3 avx512)
+set(TRACERT_ISA_FLAGS_portable "")
+set(TRACERT_ISA_FLAGS_v3 -march=x86-64-v3)
+set(TRACERT_ISA_FLAGS_avx512 -march=x86-64-v4 -mprefer-vector-width=512)
+
+# Adds sources to the object library tracert_<part>_objects (part: core or kernels).
+function(tracert_sources part)
+  list(TRANSFORM ARGN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+  set_property(GLOBAL APPEND PROPERTY TRACERT_SOURCES_${part} ${ARGN})
+endfunction()
+
+# The same for sources compiled once per ISA level with TRACERT_ISA defined as the level's name;
+# each puts its code into  namespace tracert::TRACERT_ISA  so that no definition is shared by
+# two levels (the linker would keep one of them, perhaps the one this machine cannot run).
+function(tracert_isa_sources part)
+  list(TRANSFORM ARGN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+  set_property(GLOBAL APPEND PROPERTY TRACERT_ISA_SOURCES_${part} ${ARGN})
+endfunction()
+
+# Creates the object libraries of a part and puts their names into `out_var`.
+function(tracert_create_part part out_var)
+  set(created "")
+  get_property(sources GLOBAL PROPERTY TRACERT_SOURCES_${part})
+  if(sources)
+    add_library(tracert_${part}_objects OBJECT ${sources})
+    list(APPEND created tracert_${part}_objects)
+  endif()
+  get_property(isa_sources GLOBAL PROPERTY TRACERT_ISA_SOURCES_${part})
+  if(isa_sources)
+    foreach(isa ${TRACERT_ISAS})
+      set(target tracert_${part}_${isa}_objects)
+      add_library(${target} OBJECT ${isa_sources})
+      target_compile_options(${target} PRIVATE ${TRACERT_ISA_FLAGS_${isa}})
+      target_compile_definitions(${target} PRIVATE TRACERT_ISA=${isa})
+      string(TOUPPER ${isa} upper)
+      target_compile_definitions(${target} PRIVATE TRACERT_ISA_${upper}=1)
+      list(APPEND created ${target})
+    endforeach()
+  endif()
+  foreach(target ${created})
+    target_link_libraries(${target} PRIVATE tracert_options tracert_internal)
+    target_compile_definitions(${target} PRIVATE TRACERT_BUILDING=1)
+    set_target_properties(${target} PROPERTIES
+      CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+  endforeach()
+  set(${out_var} ${created} PARENT_SCOPE)
+endfunction()
+
+# A GoogleTest program linked with the whole runtime, internal symbols included.
+# DEPS replaces that link for tests of a single part.
+function(tracert_add_test target)
+  cmake_parse_arguments(A "" "TIMEOUT" "SRCS;DEPS;LABELS" ${ARGN})
+  if(A_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "tracert_add_test(${target}): unknown ${A_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT TRACERT_BUILD_TESTS)
+    return()
+  endif()
+  find_package(GTest REQUIRED)
+  if(NOT A_DEPS)
+    set(A_DEPS tracert::static)
+  endif()
+  if(NOT A_LABELS)
+    set(A_LABELS unit)
+  endif()
+  if(NOT A_TIMEOUT)
+    set(A_TIMEOUT 300)
+  endif()
+  add_executable(${target} ${A_SRCS})
+  target_link_libraries(${target} PRIVATE tracert_options tracert_internal ${A_DEPS}
+    GTest::gtest_main)
+  # GoogleTest itself uses exceptions and RTTI.
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-fexceptions> $<$<COMPILE_LANGUAGE:CXX>:-frtti>)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  include(GoogleTest)
+  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${target}."
+    PROPERTIES LABELS "${A_LABELS}" TIMEOUT ${A_TIMEOUT})
+endfunction()
