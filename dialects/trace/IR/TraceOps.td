@@ -1,0 +1,285 @@
+// The only list of ops. Families are classes; a record says what is particular to the op.
+
+#ifndef TRACEC_TRACE_OPS_TD
+#define TRACEC_TRACE_OPS_TD
+
+include "dialects/trace/IR/TraceBase.td"
+
+//===----------------------------------------------------------------------===//
+// Pointwise families: operands broadcast; scalar meaning in runtime/scalar under the op's name
+//===----------------------------------------------------------------------===//
+
+class Trace_UnaryOp<string mnemonic, string family = "Elementwise">
+    : Trace_Op<mnemonic, family, [Pure]> {
+  let runtimeTraits = ["Pointwise"];
+  let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
+}
+class Trace_BinaryOp<string mnemonic, string family = "Elementwise", list<string> more = []>
+    : Trace_Op<mnemonic, family, [Pure]> {
+  let runtimeTraits = !listconcat(["Pointwise"], more);
+  let pythonOperands = ["x", "y"];
+  let operandDag = (ins Trace_Tensor:$x, Trace_Tensor:$y);
+  let assemblyFormat = "$x `,` $y attr-dict `:` functional-type(operands, results)";
+}
+class Trace_CompareOp<string mnemonic, list<string> more = []>
+    : Trace_BinaryOp<mnemonic, "Compare", more>;
+
+def Trace_AddOp : Trace_BinaryOp<"add", "Elementwise", ["Commutative"]> {
+  let summary = "sum of two tensors, elementwise; logical or of bools";
+  let oracle = Oracle<"add">;
+}
+def Trace_SubOp : Trace_BinaryOp<"sub"> {
+  let summary = "difference of two tensors, elementwise";
+  let dtypes = NumericDTypes;
+  let oracle = Oracle<"subtract">;
+}
+def Trace_MulOp : Trace_BinaryOp<"mul", "Elementwise", ["Commutative"]> {
+  let summary = "product of two tensors, elementwise; logical and of bools";
+  let oracle = Oracle<"multiply">;
+}
+def Trace_DivOp : Trace_BinaryOp<"div"> {
+  let summary = "true quotient of two tensors, elementwise";
+  let dtypes = FloatDTypes;
+  let oracle = Oracle<"divide">;
+}
+def Trace_MinimumOp : Trace_BinaryOp<"minimum", "Elementwise", ["Commutative"]> {
+  let summary = "smaller of two elements; NaN wins, -0.0 is below +0.0";
+  let oracle = Oracle<"minimum">;
+}
+def Trace_MaximumOp : Trace_BinaryOp<"maximum", "Elementwise", ["Commutative"]> {
+  let summary = "larger of two elements; NaN wins, -0.0 is below +0.0";
+  let oracle = Oracle<"maximum">;
+}
+def Trace_ExpOp : Trace_UnaryOp<"exp"> {
+  let summary = "e to the power of each element";
+  let dtypes = FloatDTypes;
+  let oracle = Oracle<"exp", 2>;
+}
+def Trace_TanhOp : Trace_UnaryOp<"tanh"> {
+  let summary = "hyperbolic tangent of each element";
+  let dtypes = FloatDTypes;
+  let oracle = Oracle<"tanh", 3>;
+}
+def Trace_SqrtOp : Trace_UnaryOp<"sqrt"> {
+  let summary = "square root of each element, correctly rounded";
+  let dtypes = FloatDTypes;
+  let oracle = Oracle<"sqrt">;
+}
+
+def Trace_EqOp : Trace_CompareOp<"eq", ["Commutative"]> {
+  let summary = "whether elements are equal";
+  let oracle = Oracle<"equal">;
+}
+def Trace_NeOp : Trace_CompareOp<"ne", ["Commutative"]> {
+  let summary = "whether elements differ";
+  let oracle = Oracle<"not_equal">;
+}
+def Trace_LtOp : Trace_CompareOp<"lt"> {
+  let summary = "whether the first element is less than the second";
+  let oracle = Oracle<"less">;
+}
+def Trace_LeOp : Trace_CompareOp<"le"> {
+  let summary = "whether the first element is at most the second";
+  let oracle = Oracle<"less_equal">;
+}
+def Trace_GtOp : Trace_CompareOp<"gt"> {
+  let summary = "whether the first element is greater than the second";
+  let oracle = Oracle<"greater">;
+}
+def Trace_GeOp : Trace_CompareOp<"ge"> {
+  let summary = "whether the first element is at least the second";
+  let oracle = Oracle<"greater_equal">;
+}
+
+def Trace_LogicalAndOp : Trace_BinaryOp<"logical_and", "Logical", ["Commutative"]> {
+  let summary = "whether both elements are true";
+  let dtypes = BoolDType;
+  let oracle = Oracle<"logical_and">;
+}
+def Trace_LogicalOrOp : Trace_BinaryOp<"logical_or", "Logical", ["Commutative"]> {
+  let summary = "whether either element is true";
+  let dtypes = BoolDType;
+  let oracle = Oracle<"logical_or">;
+}
+def Trace_LogicalNotOp : Trace_UnaryOp<"logical_not", "Logical"> {
+  let summary = "whether the element is false";
+  let dtypes = BoolDType;
+  let oracle = Oracle<"logical_not">;
+}
+
+def Trace_WhereOp : Trace_Op<"where", "Select", [Pure]> {
+  let summary = "elements of x where the condition is true, of y elsewhere";
+  let runtimeTraits = ["Pointwise"];
+  // The set is that of x and y; the condition is bool.
+  let pythonOperands = ["condition", "x", "y"];
+  let operandDag = (ins Trace_Tensor:$condition, Trace_Tensor:$x, Trace_Tensor:$y);
+  let assemblyFormat = "$condition `,` $x `,` $y attr-dict `:` functional-type(operands, results)";
+  let oracle = Oracle<"where">;
+}
+
+def Trace_CastOp : Trace_Op<"cast", "Cast", [Pure]> {
+  let summary = "elements converted to another dtype; float to int truncates and saturates";
+  let runtimeTraits = ["Pointwise"];
+  let opAttrs = [DTypeAttr<"dtype", "the result's dtype">];
+  let assemblyFormat = "$x `to` $dtype attr-dict `:` functional-type(operands, results)";
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions: fixed order, see runtime/scalar/Numbers.md
+//===----------------------------------------------------------------------===//
+
+class Trace_ReduceOp<string mnemonic> : Trace_Op<mnemonic, "Reduce", [Pure]> {
+  let opAttrs = [IntsAttr<"axes", "reduced axes, non-negative, ascending", "None">,
+                 FlagAttr<"keepdims", "keep reduced axes with size 1", "False">];
+  let assemblyFormat = [{
+    $x `axes` $axes `keepdims` $keepdims attr-dict `:` functional-type(operands, results)
+  }];
+}
+def Trace_SumOp : Trace_ReduceOp<"sum"> {
+  let summary = "sum of elements along the given axes; bool and integers sum in int64";
+  let oracle = Oracle<"sum", 64>;
+}
+def Trace_MeanOp : Trace_ReduceOp<"mean"> {
+  let summary = "mean of elements along the given axes; of integers in float32 (int64: float64)";
+  let runtimeTraits = ["Composite"];
+  let oracle = Oracle<"mean", 64>;
+}
+def Trace_MaxOp : Trace_ReduceOp<"max"> {
+  let summary = "largest element along the given axes; NaN wins; an empty axis is an error";
+  let oracle = Oracle<"max">;
+}
+
+def Trace_AxisSizeOp : Trace_Op<"axis_size", "Size", [Pure]> {
+  let summary = "product of the sizes of the given axes, an int64 of rank 0";
+  let runtimeTraits = ["SizeOnly"];
+  let opAttrs = [IntsAttr<"axes", "axes whose sizes are multiplied, non-negative, ascending">];
+  let pythonName = "-";
+  let assemblyFormat = "$x `axes` $axes attr-dict `:` functional-type(operands, results)";
+}
+
+//===----------------------------------------------------------------------===//
+// Shape ops: views wherever strides allow
+//===----------------------------------------------------------------------===//
+
+class Trace_ShapeOp<string mnemonic> : Trace_Op<mnemonic, "Shape", [Pure]> {
+  let runtimeTraits = ["View"];
+}
+class Trace_SizedShapeOp<string mnemonic> : Trace_ShapeOp<mnemonic> {
+  let operandDag = (ins Trace_Tensor:$x, Variadic<Trace_Tensor>:$extras);
+  let assemblyFormat = [{
+    $x (`sizes` `(` $extras^ `)`)? `shape` $shape attr-dict `:` functional-type(operands, results)
+  }];
+}
+def Trace_ReshapeOp : Trace_SizedShapeOp<"reshape"> {
+  let summary = "the same elements in row-major order under another shape";
+  let opAttrs = [IntsAttr<"shape", "new sizes; one may be -1; kFromOperand takes a size operand">];
+  let oracle = Oracle<"reshape">;
+}
+def Trace_BroadcastToOp : Trace_SizedShapeOp<"broadcast_to"> {
+  let summary = "the tensor repeated along new axes and axes of size 1";
+  let opAttrs = [IntsAttr<"shape", "result sizes; kFromOperand takes a size operand">];
+  let oracle = Oracle<"broadcast_to">;
+}
+def Trace_PermuteOp : Trace_ShapeOp<"permute"> {
+  let summary = "the tensor with its axes reordered";
+  let opAttrs = [IntsAttr<"axes", "result axis i is operand axis axes[i], all non-negative">];
+  let assemblyFormat = "$x `axes` $axes attr-dict `:` functional-type(operands, results)";
+  let oracle = Oracle<"transpose">;
+}
+
+def Trace_ConcatOp : Trace_Op<"concat", "Join", [Pure]> {
+  let summary = "tensors joined along an existing axis";
+  let pythonOperands = ["*xs"];
+  let operandDag = (ins Variadic<Trace_Tensor>:$xs);
+  let opAttrs = [IntAttr<"axis", "the axis that grows, non-negative", "0">];
+  let assemblyFormat = "$xs `axis` $axis attr-dict `:` functional-type(operands, results)";
+  let oracle = Oracle<"concatenate">;
+}
+
+//===----------------------------------------------------------------------===//
+// Creation
+//===----------------------------------------------------------------------===//
+
+def Trace_FullOp : Trace_Op<"full", "Create", [Pure]> {
+  let summary = "a tensor filled with one value";
+  let pythonOperands = [];
+  let operandDag = (ins Variadic<Trace_Tensor>:$extras);
+  let opAttrs = [IntsAttr<"shape", "sizes; kFromOperand takes a size operand">,
+                 ScalarAttr<"value", "the value; its dtype is the result's">];
+  let assemblyFormat = [{
+    (`sizes` `(` $extras^ `)`)? `shape` $shape `value` $value attr-dict `:`
+    functional-type(operands, results)
+  }];
+  let oracle = Oracle<"full">;
+}
+def Trace_ArangeOp : Trace_Op<"arange", "Create", [Pure]> {
+  let summary = "start + i * step for i from 0 to count - 1";
+  let dtypes = NumericDTypes;
+  let pythonOperands = [];
+  let operandDag = (ins Variadic<Trace_Tensor>:$extras);
+  let opAttrs = [IntsAttr<"shape", "one size, the count; kFromOperand takes a size operand">,
+                 ScalarAttr<"start", "first value; its dtype is the result's">,
+                 ScalarAttr<"step", "distance between values, of the same dtype">];
+  let assemblyFormat = [{
+    (`sizes` `(` $extras^ `)`)? `shape` $shape `start` $start `step` $step attr-dict `:`
+    functional-type(operands, results)
+  }];
+  let oracle = Oracle<"arange">;
+}
+
+def Trace_MatmulOp : Trace_Op<"matmul", "Matmul", [Pure]> {
+  let summary = "matrix product over the last two axes, leading axes broadcast";
+  let pythonOperands = ["x", "y"];
+  let operandDag = (ins Trace_Tensor:$x, Trace_Tensor:$y);
+  let assemblyFormat = "$x `,` $y attr-dict `:` functional-type(operands, results)";
+  let oracle = Oracle<"matmul", 256>;
+}
+
+//===----------------------------------------------------------------------===//
+// Indexing
+//===----------------------------------------------------------------------===//
+
+class Trace_IndexOp<string mnemonic, list<string> traitNames, list<Trait> odsTraits = []>
+    : Trace_Op<mnemonic, "Indexing", odsTraits> {
+  let runtimeTraits = traitNames;
+  let opAttrs = [IndexAttr<"items", "normalised index items; their operands follow in item order">];
+  let pythonName = "-";
+}
+class Trace_IndexReadOp<string mnemonic, list<string> traitNames>
+    : Trace_IndexOp<mnemonic, traitNames, [NoMemoryEffect]> {
+  let operandDag = (ins Trace_Tensor:$x, Variadic<Trace_Tensor>:$extras);
+  let assemblyFormat = [{
+    $x `` $items (`(` $extras^ `)`)? attr-dict `:` functional-type(operands, results)
+  }];
+}
+class Trace_IndexSetOp<string mnemonic> : Trace_IndexOp<mnemonic, ["Set", "MayFail"], [NoMemoryEffect]> {
+  let operandDag = (ins Trace_Tensor:$x, Trace_Tensor:$value, Variadic<Trace_Tensor>:$extras);
+  let pythonOperands = ["x", "value"];
+  let assemblyFormat = [{
+    $x `` $items (`(` $extras^ `)`)? `=` $value attr-dict `:` functional-type(operands, results)
+  }];
+}
+def Trace_SubtensorOp : Trace_IndexReadOp<"subtensor", ["View", "MayFail"]> {
+  let summary = "basic indexing: slices, ints, new axes; a view";
+}
+def Trace_SetSubtensorOp : Trace_IndexSetOp<"set_subtensor"> {
+  let summary = "the tensor with the part that basic indexing selects replaced by a value";
+}
+def Trace_IndexingMultiAxisVecOp
+    : Trace_IndexReadOp<"indexing_multi_axis_vec", ["DataDependentShape", "MayFail"]> {
+  let summary = "advanced indexing with integer arrays and masks, mixed with basic items; a copy";
+}
+def Trace_SetIndexingMultiAxisVecOp : Trace_IndexSetOp<"set_indexing_multi_axis_vec"> {
+  let summary = "the tensor with the positions of an advanced index replaced; the last one wins";
+}
+
+def Trace_CondTakeOp : Trace_Op<"cond_take", "Compress", [Pure]> {
+  let summary = "elements of x where the mask is true, and their int64 flat positions";
+  let runtimeTraits = ["DataDependentShape"];
+  let pythonOperands = ["mask", "x"];
+  let operandDag = (ins Trace_Tensor:$mask, Trace_Tensor:$x);
+  let results = (outs Trace_Tensor:$values, Trace_Tensor:$positions);
+  let assemblyFormat = "$mask `,` $x attr-dict `:` functional-type(operands, results)";
+}
+
+#endif
