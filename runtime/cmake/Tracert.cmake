@@ -17,8 +17,7 @@ target_compile_features(tracert_options INTERFACE c_std_11 cxx_std_20)
 target_compile_options(tracert_options INTERFACE
   -Wall -Wextra -Wno-unused-parameter -fvisibility=hidden -ffunction-sections -fdata-sections
   $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>
-  $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions>
-  $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
+  $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions>)
 target_link_libraries(tracert_options INTERFACE tracert_number_flags)
 target_link_options(tracert_options INTERFACE -Wl,--gc-sections)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
@@ -27,10 +26,6 @@ endif()
 if(TRACEC_SANITIZE)
   target_compile_options(tracert_options INTERFACE
     -fsanitize=${TRACEC_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  if(TRACEC_SANITIZE MATCHES "undefined")
-    # The vptr check needs RTTI, which the runtime is built without.
-    target_compile_options(tracert_options INTERFACE -fno-sanitize=vptr)
-  endif()
   target_link_options(tracert_options INTERFACE -fsanitize=${TRACEC_SANITIZE})
 endif()
 
@@ -106,9 +101,8 @@ function(tracert_add_test target)
   add_executable(${target} ${A_SRCS})
   target_link_libraries(${target} PRIVATE tracert_options tracert_internal ${A_DEPS}
     GTest::gtest_main)
-  # GoogleTest itself uses exceptions and RTTI.
-  target_compile_options(${target} PRIVATE
-    $<$<COMPILE_LANGUAGE:CXX>:-fexceptions> $<$<COMPILE_LANGUAGE:CXX>:-frtti>)
+  # GoogleTest itself uses exceptions.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fexceptions>)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   include(GoogleTest)
   gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${target}."
