@@ -1,0 +1,53 @@
+/// TraceGraph: what the recorder recorded, in plain C++. The compiler library imports it into the
+/// trace dialect; `tracec compile` builds the same thing from .mlir text.
+///
+/// Variables are numbered in definition order. Sizes: `type` is what was seen while recording;
+/// `dims` says which sizes the compiled program may rely on (kUnknownDim: it may change from call to
+/// call; a size of 1 is always static).
+#pragma once
+
+#include "tracert/Program.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tracec {
+
+using VarId = uint32_t;
+
+struct TraceVar {
+  tracert::TensorType type;
+  tracert::Dims dims;
+};
+
+struct TraceConstant {
+  VarId var = 0;
+  /// Contiguous bytes of the var's type.
+  const void *data = nullptr;
+  std::shared_ptr<const void> owner;
+};
+
+struct TraceOp {
+  tracert::OpCall call;
+  std::vector<VarId> operands;
+  std::vector<VarId> results;
+  /// The user's Python line.
+  tracert::SourceLoc loc;
+  tracert::IndexMode indexMode = tracert::IndexMode::Checked;
+  /// Number in the whole trace (a segment's graph keeps the trace's numbers).
+  uint32_t id = 0;
+};
+
+struct TraceGraph {
+  std::string name = "main";
+  std::vector<TraceVar> vars;
+  std::vector<VarId> inputs;
+  std::vector<std::string> inputNames;
+  std::vector<TraceConstant> constants;
+  std::vector<TraceOp> ops;
+  std::vector<VarId> outputs;
+  std::vector<std::string> outputNames;
+};
+
+} // namespace tracec

@@ -1,0 +1,85 @@
+/// Executor: runs a Program. Replay and deployment both go through it.
+///
+///   TRACERT_ASSIGN(auto executor, Executor::create(program, options));
+///   ExecutorInputs: one TensorView per Program::inputs entry (state inputs may be left out)
+///   TRACERT_TRY(executor->run(inputs, outputs));
+///
+/// One executor per thread; any number may share a Program. A plan (types, arena offsets, bound
+/// kernel arguments) is made for each new set of input shapes and kept; a new size never compiles.
+/// Inputs may have any strides. Outputs are owned by the caller: fresh buffers from the allocator,
+/// never aliasing inputs, arena or each other.
+#pragma once
+
+#include "tracert/Allocator.h"
+#include "tracert/Program.h"
+
+namespace tracert {
+
+struct SectionChoice {
+  enum Kind : uint8_t { Best, Portable, Native } kind = Best;
+  Isa isa = Isa::Avx512; // for Native
+};
+
+struct ExecutorOptions {
+  SectionChoice section;
+  /// Null: processThreadPool() / processAllocator().
+  ThreadPool *pool = nullptr;
+  Allocator *allocator = nullptr;
+};
+
+/// An output: type and owned memory.
+struct OwnedTensor {
+  BufferRef buffer;
+  TensorView view;
+};
+
+/// A failed run: the op it failed in, for locations.
+struct RunFailure {
+  Status status;
+  OpIndex op = kNoIndex;
+};
+
+class Executor {
+public:
+  /// Unsupported when the section asked for is absent or this machine cannot run it.
+  static Result<std::unique_ptr<Executor>> create(std::shared_ptr<const Program> program,
+                                                  const ExecutorOptions &options);
+  virtual ~Executor() = default;
+  /// `outputs` is resized. On error nothing visible has changed (state keeps its old values) and
+  /// the message ends with the op and its source line, e.g.
+  /// "index 7 is out of range for axis 0 of size 5 (op #3 'indexing_multi_axis_vec' at model.py:12)".
+  virtual Status run(std::span<const TensorView> inputs, std::vector<OwnedTensor> &outputs) = 0;
+  /// The op that the last failed run stopped at, or kNoIndex.
+  virtual OpIndex failedOp() const = 0;
+  /// Copies of every op's results of the last run, for bisecting; slow path, runs op by op.
+  virtual Status runKeepingValues(std::span<const TensorView> inputs,
+                                  std::vector<OwnedTensor> &values) = 0;
+  struct Stats {
+    uint64_t runs = 0;
+    uint64_t plans = 0;
+    uint64_t launchesReplacedByOps = 0;
+    size_t arenaBytes = 0;
+  };
+  virtual Stats stats() const = 0;
+  virtual const Program &program() const = 0;
+};
+
+/// File output and input (schema/program.fbs). Written to a temporary name, synced, renamed.
+struct WriteOptions {
+  bool keepLocs = true;
+};
+Status writeProgram(const Program &program, const std::string &path, const WriteOptions &options);
+Result<std::string> serializeProgram(const Program &program, const WriteOptions &options);
+
+struct LoadOptions {
+  bool portableOnly = false;
+  /// Also hash the weights (TRT_VERIFY_ALL).
+  bool verifyAll = false;
+};
+Result<std::shared_ptr<const Program>> loadProgram(const std::string &path, const LoadOptions &o);
+/// The bytes must outlive the program; pass `owner` to keep them alive.
+Result<std::shared_ptr<const Program>> loadProgram(std::span<const uint8_t> bytes,
+                                                   std::shared_ptr<const void> owner,
+                                                   const LoadOptions &options);
+
+} // namespace tracert

@@ -1,0 +1,58 @@
+/// Library kernels: every op that is not composite, for every dtype it allows, at each ISA level,
+/// with equal bits. Eager calls them for each op; the executor for the portable section and for the
+/// ops of a native section that are not inside a compiled kernel.
+///
+///   KernelContext context{.pool = &pool, .isa = bestIsa()};
+///   TRACERT_TRY(runKernel(context, call, operandViews, resultViews));
+///
+/// Operands may have any strides (also zero and negative). Results are contiguous fresh memory of
+/// exactly the type that inferTypes gave, not overlapping operands, except for kTraitSet ops, where
+/// result 0 may BE operand 0's memory (in place) or be fresh memory that the kernel fills first.
+/// Kernels check data-dependent values (indices) before their first write.
+#pragma once
+
+#include "tracert/OpRules.h"
+
+namespace tracert {
+
+class ThreadPool;
+class Allocator;
+
+/// CPU code levels with separate kernels. Bits never depend on the level.
+enum class Isa : uint8_t { Portable = 0, V3 = 1, Avx512 = 2 };
+/// The best level that this processor and operating system support.
+Isa bestIsa();
+bool isaSupported(Isa isa);
+/// "portable", "x86-64-v3", "x86-64-v4".
+std::string_view isaName(Isa isa);
+
+enum class IndexMode : uint8_t {
+  /// Out of range is IndexOutOfRange before any write.
+  Checked,
+  /// Reads wrap negatives then clamp; writes out of range are dropped.
+  Unchecked,
+};
+
+struct KernelContext {
+  /// Null: run on the calling thread only.
+  ThreadPool *pool = nullptr;
+  Isa isa = Isa::Portable;
+  /// For scratch memory (packing, temporaries of overlapping sets). Never null.
+  Allocator *allocator = nullptr;
+  IndexMode indexMode = IndexMode::Checked;
+};
+
+Status runKernel(const KernelContext &context, const OpCall &call,
+                 std::span<const TensorView> operands, std::span<const TensorView> results);
+
+/// How many elements of a bool view are true.
+int64_t countTrue(const KernelContext &context, const TensorView &mask);
+
+/// The counts that inferTypesWithCounts wants, read from the operands of a data-dependent op.
+Result<std::vector<int64_t>> readCounts(const KernelContext &context, const OpCall &call,
+                                        std::span<const TensorView> operands);
+
+/// Copies between views of one shape and dtype, any strides; contiguous copies use the pool.
+void copyView(const KernelContext &context, const TensorView &from, const TensorView &to);
+
+} // namespace tracert
