@@ -4,6 +4,7 @@
 #     INCLUDE_AS Eager              # published as  #include "Eager/Tensor.h"
 #     SRCS Tensor.cpp Dispatcher.cpp
 #     DEPS tracec::Ops tracert::tracert)          # needed by users of its headers
+#   tracec_add_unit_test(EagerTest SRCS EagerTest.cpp DEPS tracec::Eager)
 #
 # One target per folder, explicit source lists, no global flags. A target publishes one include
 # root of its own, made of a link to its folder, so a header of another folder is found only by
@@ -77,7 +78,8 @@ endfunction()
 # ---- targets -----------------------------------------------------------------------------------
 
 # tracec_add_library(target
-#   [SHARED]            a shared library; static otherwise
+#   [SHARED]            a shared library, built into lib/; static otherwise
+#   [OUTPUT_NAME name]  file name without lib and ending; for SHARED
 #   [MLIR]              compiled and linked against MLIR with the shared precompiled header
 #   [NUMBERS]           under the number contract's compile flags (everything that computes)
 #   [EXCEPTIONS]        allow C++ exceptions
@@ -87,7 +89,7 @@ endfunction()
 #   [DEPS t ...]        public: their headers are used in this target's headers
 #   [PRIVATE_DEPS t ...])
 function(tracec_add_library target)
-  cmake_parse_arguments(A "SHARED;MLIR;NUMBERS;EXCEPTIONS" "INCLUDE_AS;PUBLIC_INCLUDE"
+  cmake_parse_arguments(A "SHARED;MLIR;NUMBERS;EXCEPTIONS" "INCLUDE_AS;PUBLIC_INCLUDE;OUTPUT_NAME"
     "SRCS;DEPS;PRIVATE_DEPS" ${ARGN})
   if(A_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "tracec_add_library(${target}): unknown ${A_UNPARSED_ARGUMENTS}")
@@ -99,6 +101,14 @@ function(tracec_add_library target)
     set(scope PUBLIC)
     if(A_SHARED)
       add_library(${target} SHARED ${A_SRCS})
+      # Found beside the other shared libraries, in the build folder and installed.
+      set_target_properties(${target} PROPERTIES OUTPUT_NAME ${A_OUTPUT_NAME}
+        LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib"
+        INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON BUILD_RPATH_USE_ORIGIN ON)
+      if(NOT TRACEC_SANITIZE)
+        # A missing definition is found here, not when a user first compiles.
+        target_link_options(${target} PRIVATE -Wl,--no-undefined)
+      endif()
     else()
       add_library(${target} STATIC ${A_SRCS})
     endif()
@@ -138,7 +148,8 @@ function(tracec_add_executable target)
   _tracec_configure(${target} ${flags})
   target_link_libraries(${target} PRIVATE ${A_DEPS})
   set_target_properties(${target} PROPERTIES
-    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin"
+    BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN/../lib")
 endfunction()
 
 # tracec_add_unit_test(EagerTest [MLIR] [LABELS numbers] SRCS ... DEPS ...)
