@@ -2,10 +2,11 @@
 ///
 ///   BufferRef buffer = Buffer::allocate(allocator, bytes); buffer->data();
 ///
-/// Blocks are 64-byte aligned; blocks of 2 MiB and more are 2 MiB aligned and advised as huge pages.
-/// 64 bytes beyond the requested size may be written by kernels (vector slack). Thread safe.
+/// Blocks are 64-byte aligned; blocks of 2 MiB and more are 2 MiB aligned and advised as huge
+/// pages. 64 bytes beyond the requested size may be written by kernels (vector slack). Thread safe.
 #pragma once
 
+#include "tracert/Export.h"
 #include "tracert/Status.h"
 
 #include <atomic>
@@ -18,7 +19,7 @@ namespace tracert {
 inline constexpr size_t kBufferAlignment = 64;
 inline constexpr size_t kBufferSlack = 64;
 
-class Allocator {
+class TRACERT_API Allocator {
 public:
   virtual ~Allocator() = default;
   /// Null when the system has no memory; `size` may be 0.
@@ -35,11 +36,11 @@ public:
 };
 
 /// One per process unless the embedder makes its own; created on first use, never destroyed.
-Allocator &processAllocator();
-std::unique_ptr<Allocator> makeCachingAllocator();
+TRACERT_API Allocator &processAllocator();
+TRACERT_API std::unique_ptr<Allocator> makeCachingAllocator();
 
 /// Reference-counted memory. `owner` keeps foreign memory (a NumPy array, a mapped file) alive.
-class Buffer {
+class TRACERT_API Buffer {
 public:
   static Buffer *allocate(Allocator &allocator, size_t size); // count 1; null when out of memory
   static Buffer *foreign(void *data, size_t size, void (*releaseOwner)(void *), void *owner);

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "tracert/Allocator.h"
+#include "tracert/Export.h"
 #include "tracert/Program.h"
 
 namespace tracert {
@@ -39,7 +40,7 @@ struct RunFailure {
   OpIndex op = kNoIndex;
 };
 
-class Executor {
+class TRACERT_API Executor {
 public:
   /// Unsupported when the section asked for is absent or this machine cannot run it.
   static Result<std::unique_ptr<Executor>> create(std::shared_ptr<const Program> program,
@@ -47,7 +48,8 @@ public:
   virtual ~Executor() = default;
   /// `outputs` is resized. On error nothing visible has changed (state keeps its old values) and
   /// the message ends with the op and its source line, e.g.
-  /// "index 7 is out of range for axis 0 of size 5 (op #3 'indexing_multi_axis_vec' at model.py:12)".
+  /// "index 7 is out of range for axis 0 of size 5 (op #3 'indexing_multi_axis_vec' at
+  /// model.py:12)".
   virtual Status run(std::span<const TensorView> inputs, std::vector<OwnedTensor> &outputs) = 0;
   /// The op that the last failed run stopped at, or kNoIndex.
   virtual OpIndex failedOp() const = 0;
@@ -68,18 +70,21 @@ public:
 struct WriteOptions {
   bool keepLocs = true;
 };
-Status writeProgram(const Program &program, const std::string &path, const WriteOptions &options);
-Result<std::string> serializeProgram(const Program &program, const WriteOptions &options);
+TRACERT_API Status writeProgram(const Program &program, const std::string &path,
+                                const WriteOptions &options);
+TRACERT_API Result<std::string> serializeProgram(const Program &program,
+                                                 const WriteOptions &options);
 
 struct LoadOptions {
   bool portableOnly = false;
   /// Also hash the weights (TRT_VERIFY_ALL).
   bool verifyAll = false;
 };
-Result<std::shared_ptr<const Program>> loadProgram(const std::string &path, const LoadOptions &o);
+TRACERT_API Result<std::shared_ptr<const Program>> loadProgram(const std::string &path,
+                                                               const LoadOptions &o);
 /// The bytes must outlive the program; pass `owner` to keep them alive.
-Result<std::shared_ptr<const Program>> loadProgram(std::span<const uint8_t> bytes,
-                                                   std::shared_ptr<const void> owner,
-                                                   const LoadOptions &options);
+TRACERT_API Result<std::shared_ptr<const Program>> loadProgram(std::span<const uint8_t> bytes,
+                                                               std::shared_ptr<const void> owner,
+                                                               const LoadOptions &options);
 
 } // namespace tracert

@@ -1,12 +1,12 @@
 /// The one form of an index: what the index normaliser makes of `x[...]`, and the only thing that
 /// eager, trace, set, views, dump and every back end read.
 ///
-///   x[1:, None, idx, m]  ->  {Slice 1: , NewAxis, IntArray, Mask rank 1}, trailing full slices added
+///   x[1:, None, idx, m]  ->  {Slice 1: , NewAxis, IntArray, Mask rank 1} + full slices
 ///
-/// The list is complete: an Ellipsis and missing trailing axes have become full slices, so the items
-/// that use axes use each axis of the operand exactly once, in order. Begin, end and index values are
-/// kept as the user wrote them (negative, out of bounds) and are resolved against a size by
-/// resolveSlice / resolveIndex (tracert/IndexMath.h), so the same list serves every size.
+/// The list is complete: an Ellipsis and missing trailing axes have become full slices, so the
+/// items that use axes use each axis of the operand exactly once, in order. Begin, end and index
+/// values are kept as the user wrote them (negative, out of bounds) and are resolved against a size
+/// by resolveSlice / resolveIndex (tracert/IndexMath.h), so the same list serves every size.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@ enum class IndexItemKind : uint8_t {
   NewAxis = 2,
   /// An integer tensor of any rank (an operand); uses one axis. Advanced.
   IntArray = 3,
-  /// A bool tensor of rank maskRank (an operand); uses maskRank axes (0 for a bool scalar). Advanced.
+  /// A bool tensor of rank maskRank (an operand); uses maskRank axes (0 for a bool scalar).
+  /// Advanced.
   Mask = 4,
 };
 

@@ -23,8 +23,8 @@ struct KernelFrame {
   const int64_t *strides;
   /// Gathers, in access order, two entries per indexed axis: axis size, axis byte stride.
   const int64_t *gathers;
-  /// The part of the split axis to do: [begin, end). The split axis is domain axis 0 for kernels that
-  /// map, and the block number (blocks of 4096 sequence elements) for a split full reduction.
+  /// The part of the split axis to do: [begin, end). The split axis is domain axis 0 for kernels
+  /// that map, and the block number (blocks of 4096 sequence elements) for a split full reduction.
   int64_t begin;
   int64_t end;
   /// kKernelScratchBytes of scratch, 64-byte aligned, private to the calling thread.

@@ -11,6 +11,7 @@
 /// Kernels check data-dependent values (indices) before their first write.
 #pragma once
 
+#include "tracert/Export.h"
 #include "tracert/OpRules.h"
 
 namespace tracert {
@@ -21,10 +22,10 @@ class Allocator;
 /// CPU code levels with separate kernels. Bits never depend on the level.
 enum class Isa : uint8_t { Portable = 0, V3 = 1, Avx512 = 2 };
 /// The best level that this processor and operating system support.
-Isa bestIsa();
-bool isaSupported(Isa isa);
+TRACERT_API Isa bestIsa();
+TRACERT_API bool isaSupported(Isa isa);
 /// "portable", "x86-64-v3", "x86-64-v4".
-std::string_view isaName(Isa isa);
+TRACERT_API std::string_view isaName(Isa isa);
 
 enum class IndexMode : uint8_t {
   /// Out of range is IndexOutOfRange before any write.
@@ -42,17 +43,19 @@ struct KernelContext {
   IndexMode indexMode = IndexMode::Checked;
 };
 
-Status runKernel(const KernelContext &context, const OpCall &call,
-                 std::span<const TensorView> operands, std::span<const TensorView> results);
+TRACERT_API Status runKernel(const KernelContext &context, const OpCall &call,
+                             std::span<const TensorView> operands,
+                             std::span<const TensorView> results);
 
 /// How many elements of a bool view are true.
-int64_t countTrue(const KernelContext &context, const TensorView &mask);
+TRACERT_API int64_t countTrue(const KernelContext &context, const TensorView &mask);
 
 /// The counts that inferTypesWithCounts wants, read from the operands of a data-dependent op.
-Result<std::vector<int64_t>> readCounts(const KernelContext &context, const OpCall &call,
-                                        std::span<const TensorView> operands);
+TRACERT_API Result<std::vector<int64_t>>
+readCounts(const KernelContext &context, const OpCall &call, std::span<const TensorView> operands);
 
 /// Copies between views of one shape and dtype, any strides; contiguous copies use the pool.
-void copyView(const KernelContext &context, const TensorView &from, const TensorView &to);
+TRACERT_API void copyView(const KernelContext &context, const TensorView &from,
+                          const TensorView &to);
 
 } // namespace tracert

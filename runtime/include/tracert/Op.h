@@ -9,6 +9,7 @@
 /// An operand or shape entry that is read from a rank-0 int64 operand at run time is kFromOperand.
 #pragma once
 
+#include "tracert/Export.h"
 #include "tracert/IndexItems.h"
 #include "tracert/Tensor.h"
 
@@ -41,9 +42,9 @@ enum class OpFamily : uint8_t {
   Select,      // where: bool, T, T -> T
   Cast,
   Reduce,
-  Shape,    // views: reshape permute broadcast_to
-  Join,     // concat
-  Create,   // full arange
+  Shape,  // views: reshape permute broadcast_to
+  Join,   // concat
+  Create, // full arange
   Matmul,
   Indexing, // subtensor, indexing_multi_axis_vec and their sets
   Compress, // cond_take
@@ -99,10 +100,10 @@ struct OpInfo {
 };
 
 /// Never fails: kinds come from code or from opKindFromName.
-const OpInfo &opInfo(OpKind kind);
-int opCount();
+TRACERT_API const OpInfo &opInfo(OpKind kind);
+TRACERT_API int opCount();
 /// nullopt if this build has no such op.
-std::optional<OpKind> opKindFromName(std::string_view name);
+TRACERT_API std::optional<OpKind> opKindFromName(std::string_view name);
 
 /// A constant of any dtype: the element's bytes, little endian, in the low bytes of bits.
 struct Scalar {
@@ -193,6 +194,6 @@ struct OpCall {
 };
 
 /// 'sum(axes=[0], keepdims=true)' for messages and dumps.
-std::string opCallString(const OpCall &call);
+TRACERT_API std::string opCallString(const OpCall &call);
 
 } // namespace tracert

@@ -12,6 +12,7 @@
 /// `'add' operands of shape (3,) and (4,) do not broadcast`.
 #pragma once
 
+#include "tracert/Export.h"
 #include "tracert/Op.h"
 #include "tracert/Status.h"
 
@@ -30,29 +31,32 @@ using ResultTypes = std::vector<TensorType>;
 
 /// Checks operand count, dtypes, attributes and shapes; returns one type per result.
 /// For ops with kTraitDataDependentShape the dims that depend on data are kUnknownDim.
-Result<ResultTypes> inferTypes(const OpCall &call, std::span<const OperandInfo> operands);
+TRACERT_API Result<ResultTypes> inferTypes(const OpCall &call,
+                                           std::span<const OperandInfo> operands);
 
 /// For data-dependent ops, the number of selected elements has become known.
 /// `counts` has one entry per mask item of the index (indexing_multi_axis_vec), or one (cond_take).
 /// Checks that counts and index arrays broadcast together (IndexError otherwise).
-Result<ResultTypes> inferTypesWithCounts(const OpCall &call, std::span<const OperandInfo> operands,
-                                         std::span<const int64_t> counts);
+TRACERT_API Result<ResultTypes> inferTypesWithCounts(const OpCall &call,
+                                                     std::span<const OperandInfo> operands,
+                                                     std::span<const int64_t> counts);
 
 /// The value of a kTraitSizeOnly op.
-Result<int64_t> inferSizeValue(const OpCall &call, std::span<const OperandInfo> operands);
+TRACERT_API Result<int64_t> inferSizeValue(const OpCall &call,
+                                           std::span<const OperandInfo> operands);
 
-/// For kTraitView ops: the result as strides over operand 0's memory, or nullopt when the strides do
-/// not allow it (reshape) and the op must copy. `sizeOperands` are the values of the extra operands.
-/// Checks Int positions (IndexError with axis, index and size).
-Result<std::optional<TensorView>> viewOf(const OpCall &call, const TensorView &operand,
-                                         std::span<const int64_t> sizeOperands);
+/// For kTraitView ops: the result as strides over operand 0's memory, or nullopt when the strides
+/// do not allow it (reshape) and the op must copy. `sizeOperands` are the values of the extra
+/// operands. Checks Int positions (IndexError with axis, index and size).
+TRACERT_API Result<std::optional<TensorView>> viewOf(const OpCall &call, const TensorView &operand,
+                                                     std::span<const int64_t> sizeOperands);
 
 /// The shape that broadcasting gives, by NumPy's rule, or an error naming the op and both shapes.
-Result<Dims> broadcastShapes(std::string_view opName, const Dims &a, const Dims &b);
+TRACERT_API Result<Dims> broadcastShapes(std::string_view opName, const Dims &a, const Dims &b);
 
 /// `view` with the strides (0 on repeated axes) that make it have `shape`. The caller has checked
 /// that it broadcasts.
-TensorView broadcastView(const TensorView &view, const Dims &shape);
+TRACERT_API TensorView broadcastView(const TensorView &view, const Dims &shape);
 
 /// A slice of an axis, resolved: the first position, the step and how many elements.
 struct ResolvedSlice {
@@ -61,7 +65,8 @@ struct ResolvedSlice {
   int64_t count;
 };
 /// NumPy's slice rule; begin/end of the item are taken from `begin`/`end` when they are operands.
-ResolvedSlice resolveSlice(const IndexItem &item, int64_t begin, int64_t end, int64_t size);
+TRACERT_API ResolvedSlice resolveSlice(const IndexItem &item, int64_t begin, int64_t end,
+                                       int64_t size);
 
 /// Where an advanced index reads or writes: the base with the axes that index operands select taken
 /// out, and one entry per selected axis. Masks must have been turned into their nonzero arrays.
@@ -82,8 +87,8 @@ struct IndexAccess {
 };
 /// `extras` are the views of the item operands in item order, a mask replaced by as many rank-1
 /// int64 arrays as it has axes (in its place; a rank-0 mask by none, its count in `rank0Counts`).
-Result<IndexAccess> indexAccess(const IndexItems &items, const TensorView &operand,
-                                std::span<const TensorView> extras,
-                                std::span<const int64_t> rank0Counts);
+TRACERT_API Result<IndexAccess> indexAccess(const IndexItems &items, const TensorView &operand,
+                                            std::span<const TensorView> extras,
+                                            std::span<const int64_t> rank0Counts);
 
 } // namespace tracert

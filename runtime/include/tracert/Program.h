@@ -1,4 +1,5 @@
-/// Program: what the executor runs, in memory or read from a file. Plain data, immutable once built.
+/// Program: what the executor runs, in memory or read from a file. Plain data, immutable once
+/// built.
 ///
 ///   Program
 ///     values      every SSA value: dtype and dims (kUnknownDim where dynamic)
@@ -6,12 +7,13 @@
 ///     sections    schedules over those ops: one portable, any number of native
 ///
 /// The ops ARE the portable section: running each with its library kernel gives the result on any
-/// machine. A native section is another schedule over the same ops: some run inside compiled kernels.
-/// Types, source lines and checks belong to the ops, so they are the same on every path, and a
-/// launch can always be replaced by its ops (that is how a kernel whose stride assumptions do not
-/// hold for some call is handled, and how a difference is bisected).
+/// machine. A native section is another schedule over the same ops: some run inside compiled
+/// kernels. Types, source lines and checks belong to the ops, so they are the same on every path,
+/// and a launch can always be replaced by its ops (that is how a kernel whose stride assumptions do
+/// not hold for some call is handled, and how a difference is bisected).
 #pragma once
 
+#include "tracert/Export.h"
 #include "tracert/Kernels.h"
 
 #include <map>
@@ -104,7 +106,8 @@ struct KernelDef {
   uint64_t codeOffset = 0;
   /// The domain is the shape of this value (an operand of, or a value inside, the covered ops) ...
   ValueId domainValue = 0;
-  /// ... with its axes flattened into one when `isFlat` (then every access is contiguous or rank 0).
+  /// ... with its axes flattened into one when `isFlat` (then every access is contiguous or rank
+  /// 0).
   bool isFlat = false;
   uint8_t domainRank = 0;
   /// Reduced axes of the domain (before flattening), ascending; empty for maps.
@@ -223,6 +226,6 @@ struct Program {
 /// The meaning check (dump-and-cli §2): indices in range, each value defined once before its uses,
 /// op types consistent with the type rules, attribute ranges, accesses within their kernels, code
 /// offsets inside the code. The loader calls it for files; tests call it for compiled programs.
-Status verifyProgram(const Program &program);
+TRACERT_API Status verifyProgram(const Program &program);
 
 } // namespace tracert

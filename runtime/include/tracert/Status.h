@@ -1,7 +1,7 @@
 /// Status and Result: how the runtime and the eager core report errors without exceptions.
 ///
-///   Status check(int64_t axis) { return axis < 4 ? Status() : Status::axisOutOfRange("axis 7 ..."); }
-///   Result<Dims> shape = inferShape(...); if (!shape.ok()) { return shape.status(); }
+///   Status check(int64_t axis) { return axis < 4 ? Status() : Status::axisOutOfRange("axis 7
+///   ..."); } Result<Dims> shape = inferShape(...); if (!shape.ok()) { return shape.status(); }
 ///
 /// An Ok status is one null pointer, so passing it around costs nothing. Messages are lower case,
 /// without a final period, and say op, expected, got, where.
@@ -57,9 +57,13 @@ public:
     return rep ? rep->message : empty;
   }
 
-  static Status invalidArgument(std::string m) { return {StatusCode::InvalidArgument, std::move(m)}; }
+  static Status invalidArgument(std::string m) {
+    return {StatusCode::InvalidArgument, std::move(m)};
+  }
   static Status invalidType(std::string m) { return {StatusCode::InvalidType, std::move(m)}; }
-  static Status indexOutOfRange(std::string m) { return {StatusCode::IndexOutOfRange, std::move(m)}; }
+  static Status indexOutOfRange(std::string m) {
+    return {StatusCode::IndexOutOfRange, std::move(m)};
+  }
   static Status overflow(std::string m) { return {StatusCode::Overflow, std::move(m)}; }
   static Status axisOutOfRange(std::string m) { return {StatusCode::AxisOutOfRange, std::move(m)}; }
   static Status corruptFile(std::string m) { return {StatusCode::CorruptFile, std::move(m)}; }

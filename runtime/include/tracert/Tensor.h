@@ -7,6 +7,7 @@
 #pragma once
 
 #include "tracert/DType.h"
+#include "tracert/Export.h"
 #include "tracert/InlineVector.h"
 
 #include <cstdint>
@@ -19,7 +20,7 @@ using Dims = InlineVector<int64_t, 6>;
 inline constexpr int64_t kUnknownDim = -1;
 inline constexpr size_t kMaxRank = 64;
 
-struct TensorType {
+struct TRACERT_API TensorType {
   DType dtype = DType::Float32;
   Dims shape;
 
@@ -51,7 +52,7 @@ struct TensorType {
 };
 
 /// "(2, 3)", as Python prints a shape.
-std::string shapeString(const Dims &shape);
+TRACERT_API std::string shapeString(const Dims &shape);
 
 /// Row-major strides in bytes.
 inline Dims contiguousStrides(const Dims &shape, DType dtype) {

@@ -5,6 +5,8 @@
 /// Results never depend on the number of threads: callers split work at fixed places only.
 #pragma once
 
+#include "tracert/Export.h"
+
 #include <cstdint>
 #include <memory>
 #include <type_traits>
@@ -12,7 +14,7 @@
 
 namespace tracert {
 
-class ThreadPool {
+class TRACERT_API ThreadPool {
 public:
   /// `threadCount` counts the calling thread; 1 makes no thread. Threads start at the first
   /// parallel loop, run in the default numeric mode (see scalar/FloatMode.h) and survive fork
@@ -41,7 +43,7 @@ private:
 
 /// Shared by eager and by sessions that name no pool of their own; as many threads as the process
 /// may use (TRACERT_THREADS overrides).
-ThreadPool &processThreadPool();
+TRACERT_API ThreadPool &processThreadPool();
 
 /// Work below this many nanoseconds (by a kernel's own estimate) is not split.
 inline constexpr int64_t kMinParallelNanoseconds = 10'000;
