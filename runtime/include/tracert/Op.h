@@ -30,7 +30,7 @@ inline constexpr int64_t kFromOperand = INT64_MIN;
 
 enum class OpKind : uint16_t {
 #define TRACERT_OP(name, ...) name,
-#include "generated/Ops.inc"
+#include "tracert/generated/Ops.inc"
 #undef TRACERT_OP
 };
 
