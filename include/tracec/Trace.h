@@ -1,0 +1,122 @@
+/// Tracing: records a Python function's ops, and replays them checked against the record.
+///
+///   auto trace = TracedFunction::create(options);
+///   CallScope scope(trace, arguments);   // begins recording or a checked replay on this thread
+///   ... Python runs the body ...
+///   TRACERT_TRY(scope.finish(results));  // runs the program, commits writes
+///
+/// Leaving a scope without finish() (an exception in the body) commits nothing and leaves the trace
+/// usable. Per thread; one trace may be called from several threads, one call at a time each.
+#pragma once
+
+#include "tracec/Tensor.h"
+#include "tracec/TraceGraph.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace tracec {
+
+/// What TraceError carries to Python beside its message.
+struct TraceMismatch {
+  /// "TC0201", ...
+  std::string code;
+  /// "operator", "attribute", "input count", "operand identity", "external", "dtype", "device",
+  /// "constant", "too many ops", "too few ops", "unrecorded read", "argument structure".
+  std::string reason;
+  uint32_t opIndex = 0;
+  tracert::SourceLoc thenLoc;
+  tracert::SourceLoc nowLoc;
+};
+/// Of the last StatusCode::TraceMismatch on this thread.
+const TraceMismatch &lastTraceMismatch();
+
+struct TraceOptions {
+  std::string name = "main";
+  bool captureAsConst = false;
+  bool recordOnly = false;
+  int optLevel = 2;
+};
+
+/// The function's arguments, flattened: the tensors, and a key of everything else (structure,
+/// Python values) that must not change between calls.
+struct CallArguments {
+  std::vector<Tensor> tensors;
+  /// "x", "cfg[0].weight", ... one per tensor.
+  std::vector<std::string> names;
+  std::string structure;
+};
+
+struct DumpOptions {
+  std::string path;
+  std::vector<std::string> inputNames;  // empty: the argument names
+  std::vector<std::string> outputNames; // empty: output0, output1, ...
+  std::vector<tracert::Isa> targets = {tracert::Isa::V3, tracert::Isa::Avx512};
+  bool keepLocs = true;
+  std::string userInfo; // JSON
+  std::vector<tracert::SymbolDef> symbols;
+  /// (input, axis) -> symbol.
+  struct DynamicDim {
+    uint32_t input;
+    uint32_t axis;
+    uint32_t symbol;
+  };
+  std::vector<DynamicDim> dynamicDims;
+};
+
+class TracedFunction {
+public:
+  enum class State : uint8_t { Untraced, Traced, Compiled };
+  static std::shared_ptr<TracedFunction> create(TraceOptions options);
+  virtual ~TracedFunction() = default;
+  virtual State state() const = 0;
+  /// The recorded graph of the latest specialisation: all segments' ops as one graph.
+  virtual Result<TraceGraph> graph() const = 0;
+  /// Human-readable: specialisations, segments, captures, compiled kernels, why a call missed.
+  virtual std::string explain() const = 0;
+  /// Compiles for all targets, adds test vectors from the recorded eager call and writes the file.
+  /// InvalidArgument when the trace has host reads or excluded regions, naming their lines.
+  virtual Status dump(const DumpOptions &options) const = 0;
+  struct Stats {
+    size_t ops = 0;
+    size_t segments = 0;
+    size_t kernels = 0;
+    size_t specialisations = 0;
+    size_t arenaBytes = 0;
+    uint64_t replays = 0;
+  };
+  virtual Stats stats() const = 0;
+};
+
+/// One call of a traced function on this thread. Nested calls (a trace inside a trace) are inlined:
+/// begin() of an inner scope does nothing and the outer one records.
+class CallScope {
+public:
+  explicit CallScope(std::shared_ptr<TracedFunction> function);
+  ~CallScope(); // abandons the call unless finished
+  /// Starts recording or a checked replay. TraceMismatch "argument structure"/"dtype" on a bad call.
+  Status begin(const CallArguments &arguments);
+  /// The body returned `results` (the tensors in what it returned; must be given, so that they are
+  /// outputs). Runs what is pending and commits.
+  Status finish(std::span<const Tensor> results);
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+};
+
+/// `with tc.exclude_from_trace()`: ops inside run eagerly; values that leave re-enter as external.
+class ExcludeScope {
+public:
+  ExcludeScope();
+  ~ExcludeScope();
+  /// Runs what is pending, so that eager code can read it.
+  Status enter();
+  void leave();
+
+private:
+  Transform *suspended = nullptr;
+};
+
+} // namespace tracec

@@ -1,0 +1,118 @@
+/// Value: what flows through dispatch. An immutable tensor: a type and a strided view of a shared
+/// buffer, or a placeholder whose data a replay will fill in.
+///
+///   Value sum = ...; TRACERT_TRY(ensureReady(sum)); const TensorView &view = sum->view();
+///
+/// Values are reference counted and compared by identity (`a.get() == b.get()`): the recorder knows
+/// a value by its address. Copying a Value never copies data.
+#pragma once
+
+#include "tracert/Allocator.h"
+#include "tracert/Tensor.h"
+
+#include <atomic>
+#include <utility>
+
+namespace tracec {
+
+using tracert::DType;
+using tracert::Dims;
+using tracert::Result;
+using tracert::Status;
+using tracert::TensorType;
+using tracert::TensorView;
+
+class ValueImpl;
+
+/// Who fills a placeholder. A transform derives from it; it outlives its placeholders.
+class PlaceholderSource {
+public:
+  virtual ~PlaceholderSource() = default;
+  /// Makes `value` ready (running what is needed) or says why it cannot be.
+  virtual Status fill(ValueImpl &value) = 0;
+  virtual void retain() = 0;
+  virtual void release() = 0;
+};
+
+class ValueImpl {
+public:
+  enum class State : uint8_t { Ready, Pending, Failed };
+
+  void retain() { count.fetch_add(1, std::memory_order_relaxed); }
+  void release() {
+    if (count.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      destroy();
+    }
+  }
+  int64_t useCount() const { return count.load(std::memory_order_acquire); }
+
+  State state() const { return stateTag; }
+  DType dtype() const { return memory.dtype; }
+  /// For a Pending value a dim may be kUnknownDim (the count of a mask); ensureReady resolves it.
+  const Dims &shape() const { return memory.shape; }
+  TensorType type() const { return memory.type(); }
+  /// Only when Ready.
+  const TensorView &view() const { return memory; }
+  const tracert::BufferRef &buffer() const { return storage; }
+  /// Number that the active recorder or replay gave this value; ~0 when none. Only meaningful
+  /// together with traceSerial.
+  uint32_t traceVar = ~0u;
+  uint64_t traceSerial = 0;
+
+  /// A view over `storage`, which it keeps alive.
+  static class Value makeReady(tracert::BufferRef storage, TensorView view);
+  static class Value makePending(TensorType type, PlaceholderSource *source);
+  /// Turns a Pending value into a Ready one.
+  void becomeReady(tracert::BufferRef storage, TensorView view);
+  void becomeFailed(Status why);
+  PlaceholderSource *source() const { return pendingSource; }
+  const Status &failure() const;
+
+private:
+  ValueImpl() = default;
+  void destroy();
+  static ValueImpl *acquire();
+
+  std::atomic<int64_t> count{1};
+  State stateTag = State::Ready;
+  TensorView memory;
+  tracert::BufferRef storage;
+  PlaceholderSource *pendingSource = nullptr;
+  Status *why = nullptr;
+};
+
+class Value {
+public:
+  Value() = default;
+  explicit Value(ValueImpl *adopted) : impl(adopted) {}
+  Value(const Value &other) : impl(other.impl) {
+    if (impl) {
+      impl->retain();
+    }
+  }
+  Value(Value &&other) noexcept : impl(other.impl) { other.impl = nullptr; }
+  Value &operator=(Value other) noexcept {
+    std::swap(impl, other.impl);
+    return *this;
+  }
+  ~Value() {
+    if (impl) {
+      impl->release();
+    }
+  }
+  ValueImpl *operator->() const { return impl; }
+  ValueImpl *get() const { return impl; }
+  explicit operator bool() const { return impl != nullptr; }
+  friend bool operator==(const Value &a, const Value &b) { return a.impl == b.impl; }
+
+private:
+  ValueImpl *impl = nullptr;
+};
+
+/// Makes a placeholder ready; returns the failure of a Failed value.
+Status ensureReady(const Value &value);
+
+/// New contiguous value with uninitialised memory (`data` to fill is view().data).
+Result<Value> allocateValue(const TensorType &type);
+
+} // namespace tracec
