@@ -199,20 +199,3 @@ __asm__(
     SKIP_PRECOMPILE_HEADERS ON)
   target_sources(${target} PRIVATE "${out}")
 endfunction()
-
-# tracec_add_bitcode(out_var name SRC f.cpp FLAGS -march=x86-64-v3 ... INCLUDES dir ...)
-# Compiles one C++ file to LLVM bitcode with clang under the number contract's flags and sets
-# out_var to its path. For runtime/scalar's vector and scalar lanes.
-function(tracec_add_bitcode out_var name)
-  cmake_parse_arguments(A "" "SRC" "FLAGS;INCLUDES" ${ARGN})
-  set(out "${CMAKE_CURRENT_BINARY_DIR}/${name}.bc")
-  get_filename_component(src "${A_SRC}" ABSOLUTE)
-  list(TRANSFORM A_INCLUDES PREPEND "-I")
-  add_custom_command(OUTPUT "${out}"
-    COMMAND "${CMAKE_CXX_COMPILER}" -std=c++20 -O2 ${TRACERT_NUMBER_FLAGS} -fno-exceptions
-      -fno-rtti -fno-vectorize -fno-slp-vectorize ${A_FLAGS} ${A_INCLUDES}
-      -MD -MF "${out}.d" -MT "${out}" -emit-llvm -c "${src}" -o "${out}"
-    DEPENDS "${src}" DEPFILE "${out}.d"
-    COMMENT "Compiling ${name}.bc" VERBATIM)
-  set(${out_var} "${out}" PARENT_SCOPE)
-endfunction()

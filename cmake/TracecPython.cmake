@@ -8,9 +8,14 @@
 
 include_guard(GLOBAL)
 
-if(NOT Python_EXECUTABLE AND EXISTS "${PROJECT_SOURCE_DIR}/.venv/bin/python"
-   AND NOT SKBUILD)
-  set(Python_EXECUTABLE "${PROJECT_SOURCE_DIR}/.venv/bin/python" CACHE FILEPATH "")
+# The interpreter ./dev set up, else the system's: a python3 earlier on the PATH may lack headers.
+if(NOT Python_EXECUTABLE AND NOT SKBUILD)
+  foreach(candidate "${PROJECT_SOURCE_DIR}/.venv/bin/python" /usr/bin/python3)
+    if(EXISTS "${candidate}")
+      set(Python_EXECUTABLE "${candidate}" CACHE FILEPATH "interpreter the extension is for")
+      break()
+    endif()
+  endforeach()
 endif()
 find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
 
