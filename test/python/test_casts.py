@@ -1,0 +1,125 @@
+"""Casts: truncation and saturation of floats, wrapping of ints, rounding; the oracle is exact Python arithmetic."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import tracec as tc
+from checks import DTYPES, FLOAT_DTYPES, INTEGER_DTYPES, assert_same, bits_equal, special_values
+
+# Values at and around the borders of the integer types; unrepresentable ones round on the way into a float dtype.
+BORDERS = [b + d for b in (0, 127, 128, 255, 256, 2**31, 2**32, 2**53, 2**63, 2**64) for d in (-2, -1.5, -1, -0.5, 0, 0.5, 1)]
+BORDERS += [-border for border in BORDERS] + [1e10, -1e10, 1e19, -1e19, 1e30, -1e30, 1e300, 65504.0, 65519.9, 65520.0]
+
+
+def source_values(dtype):
+    if dtype in FLOAT_DTYPES:
+        with np.errstate(all="ignore"):
+            return np.concatenate([special_values(dtype), np.array(BORDERS, dtype="float64").astype(dtype)])
+    if dtype == "bool":
+        return np.array([False, True])
+    info = np.iinfo(dtype)
+    inside = sorted({int(b) for b in BORDERS if info.min <= int(b) <= info.max} | {info.min, info.max})
+    return np.array(inside, dtype=dtype)
+
+
+def exact_cast(value, target):
+    """One element by the rule of the semantics."""
+    if target == "bool":
+        return bool(value != 0) or value != value
+    if target in INTEGER_DTYPES:
+        info = np.iinfo(target)
+        if isinstance(value, (np.floating, float)):
+            if value != value:
+                return 0
+            if np.isinf(value):
+                return info.max if value > 0 else info.min
+            return min(max(int(value), info.min), info.max)
+        wrapped = (int(value) - info.min) % (info.max - info.min + 1) + info.min
+        return wrapped
+    return value
+
+
+def exact_casts(values, target):
+    if target in FLOAT_DTYPES:
+        # NumPy rounds to nearest even here, as IEEE says.
+        return values.astype(target)
+    return np.array([exact_cast(value, target) for value in values], dtype=target)
+
+
+@pytest.mark.parametrize("target", DTYPES)
+@pytest.mark.parametrize("source", DTYPES)
+def test_cast(source, target):
+    values = source_values(source)
+    expected = exact_casts(values, target)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        x = tc.tensor(values)
+        results = {
+            "astype": x.astype(getattr(tc, target)),
+            "astype by name": x.astype(target),
+            "cast": tc.cast(x, target),
+            "tensor": tc.tensor(values, dtype=target),
+            "strided": tc.tensor(np.repeat(values, 2))[::-2].astype(target)[::-1],
+        }
+        traced = tc.trace(lambda a: a.astype(target))
+        for call in range(3):
+            results[f"traced {call}"] = traced(x)
+        assigned = tc.zeros(len(values), dtype=target)
+        assigned[...] = x
+        results["assigned"] = assigned
+    for how, result in results.items():
+        got = result.numpy()
+        wrong = [(v, g, e) for v, g, e in zip(values, got, expected) if not bits_equal(np.asarray(g), np.asarray(e))]
+        assert got.dtype == target and not wrong, f"{how}: value, got, expected: {wrong[:5]}"
+
+
+def test_stated_examples():
+    x = tc.tensor([-1.9, -0.5, 300.7, float("nan"), float("inf"), -float("inf")])
+    assert_same(x.astype("uint8"), np.uint8([0, 0, 255, 0, 255, 0]))
+    assert_same(x.astype("int32"), np.int32([-1, 0, 300, 0, 2**31 - 1, -(2**31)]))
+    assert_same(x.astype("bool"), np.array([True] * 6))
+    assert_same(tc.tensor([256, 257, -1]).astype("uint8"), np.uint8([0, 1, 255]))
+    assert_same(tc.tensor([0.0, -0.0, 1e-40]).astype("bool"), np.array([False, False, True]))
+
+
+def test_python_types_name_the_small_dtypes():
+    x = tc.tensor([0.0, 1.5])
+    assert x.astype(int).dtype == tc.int32
+    assert x.astype(float).dtype == tc.float32
+    assert x.astype(bool).dtype == tc.bool
+    assert x.astype(np.dtype("float64")).dtype == tc.float64
+    assert x.astype("float64").dtype == tc.float64
+    assert x.astype(np.int64).dtype == tc.int64
+
+
+@pytest.mark.parametrize("bad", ["float33", object, "datetime64[s]", "U3", np.longdouble, 7, "O"])
+def test_unsupported_dtypes(bad):
+    with pytest.raises(TypeError):
+        tc.tensor([1.0]).astype(bad)
+    with pytest.raises(TypeError):
+        tc.tensor([1.0], dtype=bad)
+
+
+def test_a_cast_to_the_same_dtype_is_a_copy():
+    x = tc.tensor([1.0, 2.0])
+    y = x.astype("float32")
+    y[0] = 5.0
+    assert_same(x, np.float32([1, 2]))
+
+
+def test_every_float16_to_every_dtype_and_back():
+    everything = np.arange(2**16, dtype=np.uint16).view(np.float16)
+    x = tc.tensor(everything)
+    for target in ("float32", "float64"):
+        assert_same(x.astype(target), everything.astype(target))
+        assert_same(x.astype(target).astype("float16"), everything)
+    for target in ("bool", *INTEGER_DTYPES):
+        assert_same(x.astype(target), exact_casts(everything, target))
+
+
+def test_double_rounding_is_not_allowed():
+    """float64 to float16 in one step: through float32 these would round up."""
+    x = np.float64([1 + 2**-11 + 2**-40, 1 + 2**-11, 1 + 3 * 2**-11 - 2**-40])
+    assert_same(tc.tensor(x).astype("float16"), np.float16([1 + 2**-10, 1, 1 + 2**-10]))
