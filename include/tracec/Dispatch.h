@@ -65,7 +65,8 @@ Result<Values> dispatch(const OpCall &call, std::span<const Value> operands);
 /// the caller passed the last reference (see dispatchConsuming).
 Result<Values> evaluate(const OpCall &call, std::span<const Value> operands);
 /// As dispatch, with operand 0 given up: its buffer is written in place when nothing else holds it.
-Result<Value> dispatchConsuming(const OpCall &call, Value consumed, std::span<const Value> rest);
+/// `consumed` is emptied on success and untouched on failure.
+Result<Value> dispatchConsuming(const OpCall &call, Value &consumed, std::span<const Value> rest);
 
 /// How the user's current Python line is found; installed by the bindings. Slow: called on record
 /// and on errors only.
