@@ -19,10 +19,12 @@ def Trace_Dialect : Dialect {
   let cppNamespace = "::tracec::trace";
   let summary = "one op per recorded op of an eager program";
   let description = [{
-    Pure ops on immutable tensor values. Every op carries `op_id`, its number in the trace, and the
+    Pure ops on immutable tensor values. Every op carries `op_ids`, its number in the trace, and the
     user's Python line as its location. Dynamic dims stand for sizes that may change between calls.
+    An op merged from several recorded ops carries all their numbers.
   }];
   let usePropertiesForAttributes = 1;
+  let useDefaultAttributePrinterParser = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -99,11 +101,14 @@ class Trace_Op<string mnemonic, string opFamily, list<Trait> traits = []>
   // Spelling of the Python function when it differs from the mnemonic; "-" when there is none.
   string pythonName = mnemonic;
 
+  // MLIR attributes beside those of the op's call: how it is executed, not what it means.
+  dag executionArgs = (ins);
+
   // Fixed operands; size and index operands follow as $extras where a family has them.
   dag operandDag = (ins Trace_Tensor:$x);
   let arguments = !con(operandDag,
                        !dag(ins, !foreach(a, opAttrs, a.ods), !foreach(a, opAttrs, a.name)),
-                       (ins OptionalAttr<I64Attr>:$op_id));
+                       executionArgs, (ins OptionalAttr<DenseI64ArrayAttr>:$op_ids));
   let results = (outs Trace_Tensor:$result);
   let hasVerifier = 1;
   // One rule for all ops: tracert::inferTypes on the operand types and attributes.

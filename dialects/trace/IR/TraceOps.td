@@ -239,24 +239,37 @@ def Trace_MatmulOp : Trace_Op<"matmul", "Matmul", [Pure]> {
 // Indexing
 //===----------------------------------------------------------------------===//
 
-class Trace_IndexOp<string mnemonic, list<string> traitNames, list<Trait> odsTraits = []>
-    : Trace_Op<mnemonic, "Indexing", odsTraits> {
+// Generic dead-code and common-subexpression removal must keep index checks, so an op that can fail
+// has an effect on a resource of its own; slices alone never fail.
+class Trace_IndexOp<string mnemonic, list<string> traitNames, dag execution = (ins)>
+    : Trace_Op<mnemonic, "Indexing", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let runtimeTraits = traitNames;
   let opAttrs = [IndexAttr<"items", "normalised index items; their operands follow in item order">];
+  let executionArgs = !con(execution, (ins UnitAttr:$unchecked));
   let pythonName = "-";
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::verify() { return ::tracec::trace::verifyTypeRule(*this); }
+    void $cppClass::getEffects(
+        ::llvm::SmallVectorImpl<::mlir::MemoryEffects::EffectInstance> &effects) {
+      ::tracec::trace::addCheckEffects(*this, effects);
+    }
+  }];
 }
 class Trace_IndexReadOp<string mnemonic, list<string> traitNames>
-    : Trace_IndexOp<mnemonic, traitNames, [NoMemoryEffect]> {
+    : Trace_IndexOp<mnemonic, traitNames> {
   let operandDag = (ins Trace_Tensor:$x, Variadic<Trace_Tensor>:$extras);
   let assemblyFormat = [{
     $x `` $items (`(` $extras^ `)`)? attr-dict `:` functional-type(operands, results)
   }];
 }
-class Trace_IndexSetOp<string mnemonic> : Trace_IndexOp<mnemonic, ["Set", "MayFail"], [NoMemoryEffect]> {
+// in_place: nothing later reads the memory of the old value.
+class Trace_IndexSetOp<string mnemonic>
+    : Trace_IndexOp<mnemonic, ["Set", "MayFail"], (ins UnitAttr:$in_place)> {
   let operandDag = (ins Trace_Tensor:$x, Trace_Tensor:$value, Variadic<Trace_Tensor>:$extras);
   let pythonOperands = ["x", "value"];
   let assemblyFormat = [{
-    $x `` $items (`(` $extras^ `)`)? `=` $value attr-dict `:` functional-type(operands, results)
+    $x `` $items (`(` $extras^ `)`)? `=` $value (`in_place` $in_place^)? attr-dict `:`
+    functional-type(operands, results)
   }];
 }
 def Trace_SubtensorOp : Trace_IndexReadOp<"subtensor", ["View", "MayFail"]> {
