@@ -147,6 +147,11 @@ function(tracec_add_executable target)
   endforeach()
   _tracec_configure(${target} ${flags})
   target_link_libraries(${target} PRIVATE ${A_DEPS})
+  if(A_MLIR)
+    # The precompiled header is -fPIC, which -fPIE objects may not use.
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${target} PRIVATE -fPIC)
+  endif()
   set_target_properties(${target} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin"
     BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN/../lib")
