@@ -42,6 +42,8 @@ class Transform {
 public:
   virtual ~Transform() = default;
   virtual Result<Values> apply(const OpCall &call, std::span<const Value> operands, Next next) = 0;
+  /// Identifies this activation: cached views of another serial are not reused.
+  virtual uint64_t serial() const { return 0; }
   /// The cell's value as this layer sees it (a trace sees its own uncommitted writes).
   virtual Result<Value> readCell(Cell &cell) = 0;
   virtual Status writeCell(Cell &cell, Value value) = 0;

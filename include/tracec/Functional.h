@@ -70,6 +70,8 @@ OpCall broadcastToCall(const Dims &shape);
 Result<Value> full(const ShapeArgs &shape, const PythonScalar &value, DType dtype);
 Result<Value> arange(const PythonScalar &start, const PythonScalar &stop, const PythonScalar &step,
                      std::optional<DType> dtype);
+/// The value of a rank-0 integer (a host read when it is pending).
+Result<int64_t> hostInt(const Value &value);
 /// Product of the sizes of `axes`, as a recorded rank-0 int64.
 Result<Value> axisSize(const Value &x, const Dims &axes);
 

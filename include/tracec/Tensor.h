@@ -105,10 +105,17 @@ public:
                  std::span<const Value> extras);
   /// Makes this handle mean what `other` means.
   void reset(const Tensor &other);
+  /// False for const tensors and views made by broadcast_to.
+  bool isWritable() const;
 
 private:
+  Status checkWritable() const;
+  Status writeThroughPath(Value part);
+  /// The set without transforms: in place when nothing else sees the memory. `done` stays false when
+  /// the general way must be taken.
+  Status setInPlace(const OpCall &call, std::span<const Value> rest, bool *done);
+  void remember(const Value &base, Value value) const;
   void dropCache() const;
-  friend class Cell;
   friend Status writeCell(const CellRef &, Value);
 
   CellRef cell;

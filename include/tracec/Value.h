@@ -51,7 +51,7 @@ public:
   /// For a Pending value a dim may be kUnknownDim (the count of a mask); ensureReady resolves it.
   const Dims &shape() const { return memory.shape; }
   TensorType type() const { return memory.type(); }
-  /// Only when Ready.
+  /// Data only when Ready.
   const TensorView &view() const { return memory; }
   const tracert::BufferRef &buffer() const { return storage; }
   /// Number that the active recorder or replay gave this value; ~0 when none. Only meaningful
@@ -59,9 +59,14 @@ public:
   uint32_t traceVar = ~0u;
   uint64_t traceSerial = 0;
 
+  /// The result of a view op that shares its operand's memory (a Pending value has the logical
+  /// strides in its view, so that the view rule can be asked during a replay, too).
+  bool isAlias = false;
+
   /// A view over `storage`, which it keeps alive.
   static class Value makeReady(tracert::BufferRef storage, TensorView view);
-  static class Value makePending(TensorType type, PlaceholderSource *source);
+  /// `logical` has no data; its strides are those the eager value would have.
+  static class Value makePending(TensorView logical, PlaceholderSource *source);
   /// Turns a Pending value into a Ready one.
   void becomeReady(tracert::BufferRef storage, TensorView view);
   void becomeFailed(Status why);

@@ -1,0 +1,210 @@
+#include "Eager/Evaluate.h"
+
+#include "Ops/Decompose.h"
+#include "tracert/ThreadPool.h"
+
+namespace tracec {
+
+using tracert::kTraitComposite;
+using tracert::kTraitDataDependentShape;
+using tracert::kTraitSet;
+using tracert::kTraitSizeOnly;
+using tracert::kTraitView;
+using tracert::OperandInfo;
+
+namespace {
+
+/// The value of a Ready rank-0 integer.
+std::optional<int64_t> sizeOf(const Value &value) {
+  if (value->state() != ValueImpl::State::Ready || !value->shape().empty()) {
+    return std::nullopt;
+  }
+  const void *data = value->view().data;
+  switch (value->dtype()) {
+  case DType::Int64:
+    return *static_cast<const int64_t *>(data);
+  case DType::Int32:
+    return *static_cast<const int32_t *>(data);
+  case DType::UInt8:
+    return *static_cast<const uint8_t *>(data);
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Operands' types, with the value of size operands (those after the fixed ones).
+std::vector<OperandInfo> describe(const OpCall &call, std::span<const Value> operands) {
+  std::vector<OperandInfo> infos;
+  infos.reserve(operands.size());
+  int fixed = call.info().operandCount;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    infos.push_back({operands[i]->type()});
+    if (fixed >= 0 && i >= static_cast<size_t>(fixed)) {
+      infos.back().sizeValue = sizeOf(operands[i]);
+    }
+  }
+  return infos;
+}
+
+Result<Values> evaluateView(const OpCall &call, std::span<const Value> operands) {
+  std::vector<int64_t> sizes;
+  for (const Value &extra : operands.subspan(1)) {
+    std::optional<int64_t> size = sizeOf(extra);
+    if (!size) {
+      return Status::invalidType("'" + std::string(call.info().name) +
+                                 "' expects integers of rank 0 as sizes and bounds, got " +
+                                 extra->type().str());
+    }
+    sizes.push_back(*size);
+  }
+  TRACERT_TRY(inferValueTypes(call, operands).status());
+  TRACERT_ASSIGN(std::optional<TensorView> view, viewOf(call, operands[0]->view(), sizes));
+  if (!view) {
+    return Values{};
+  }
+  if (view->rank() == 0) {
+    // A copy of one element, so that holding it does not keep the base from being written in place.
+    TRACERT_ASSIGN(Value element, allocateValue({view->dtype, {}}));
+    std::memcpy(element->view().data, view->data, tracert::dtypeSize(view->dtype));
+    element->isAlias = true;
+    return Values{std::move(element)};
+  }
+  Value alias = ValueImpl::makeReady(operands[0]->buffer(), std::move(*view));
+  alias->isAlias = true;
+  return Values{std::move(alias)};
+}
+
+/// Emits the ops of a decomposition by dispatching them below the transforms.
+class EagerEmitter : public OpEmitter {
+public:
+  explicit EagerEmitter(std::span<const Value> operands) : values(operands.begin(), operands.end()) {}
+  TensorType typeOf(Handle handle) const override { return values[handle]->type(); }
+  Result<Handle> emit(const OpCall &call, std::span<const Handle> operands) override {
+    Values inputs;
+    for (Handle handle : operands) {
+      inputs.push_back(values[handle]);
+    }
+    TRACERT_ASSIGN(Values results, evaluate(call, inputs));
+    values.push_back(std::move(results.front()));
+    return static_cast<Handle>(values.size() - 1);
+  }
+  Values values;
+};
+
+Result<Values> evaluateComposite(const OpCall &call, std::span<const Value> operands) {
+  TRACERT_TRY(inferValueTypes(call, operands).status());
+  EagerEmitter emitter(operands);
+  std::vector<OpEmitter::Handle> handles;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    handles.push_back(static_cast<OpEmitter::Handle>(i));
+  }
+  TRACERT_ASSIGN(OpEmitter::Handle result, decompose(call, handles, emitter));
+  return Values{std::move(emitter.values[result])};
+}
+
+/// False for broadcast views, whose positions share memory and must not be written one by one.
+bool hasDistinctElements(const TensorView &view) {
+  for (size_t axis = 0; axis < view.rank(); ++axis) {
+    if (view.shape[axis] > 1 && view.strides[axis] == 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Result<Values> runFresh(const OpCall &call, std::span<const Value> operands,
+                        const tracert::ResultTypes &types) {
+  Values results;
+  std::vector<TensorView> inputs;
+  inputs.reserve(operands.size());
+  for (const Value &operand : operands) {
+    inputs.push_back(operand->view());
+  }
+  std::vector<TensorView> outputs;
+  for (const TensorType &type : types) {
+    TRACERT_ASSIGN(Value result, allocateValue(type));
+    outputs.push_back(result->view());
+    results.push_back(std::move(result));
+  }
+  TRACERT_TRY(runKernel(kernelContext(), call, inputs, outputs));
+  return results;
+}
+
+} // namespace
+
+tracert::KernelContext kernelContext() {
+  const EvalOptions &options = evalOptions();
+  return {options.pool, options.isa, &tracert::processAllocator(), options.indexMode};
+}
+
+Result<tracert::ResultTypes> inferValueTypes(const OpCall &call, std::span<const Value> operands) {
+  return tracert::inferTypes(call, describe(call, operands));
+}
+
+Result<Values> evaluate(const OpCall &call, std::span<const Value> operands) {
+  for (const Value &operand : operands) {
+    if (operand->state() != ValueImpl::State::Ready) [[unlikely]] {
+      TRACERT_TRY(ensureReady(operand));
+    }
+  }
+  const tracert::OpInfo &info = call.info();
+  if (info.has(kTraitComposite)) {
+    return evaluateComposite(call, operands);
+  }
+  if (info.has(kTraitView)) {
+    TRACERT_ASSIGN(Values viewed, evaluateView(call, operands));
+    if (!viewed.empty()) {
+      return viewed;
+    }
+  }
+  if (info.has(kTraitSizeOnly)) {
+    TRACERT_ASSIGN(int64_t size, tracert::inferSizeValue(call, describe(call, operands)));
+    TRACERT_ASSIGN(Value result, allocateValue({DType::Int64, {}}));
+    *static_cast<int64_t *>(result->view().data) = size;
+    return Values{std::move(result)};
+  }
+  if (info.has(kTraitDataDependentShape)) {
+    std::vector<TensorView> inputs;
+    for (const Value &operand : operands) {
+      inputs.push_back(operand->view());
+    }
+    std::vector<OperandInfo> infos = describe(call, operands);
+    // Types first: a mask of the wrong shape must be an error before its elements are counted.
+    TRACERT_TRY(tracert::inferTypes(call, infos).status());
+    TRACERT_ASSIGN(std::vector<int64_t> counts, readCounts(kernelContext(), call, inputs));
+    TRACERT_ASSIGN(tracert::ResultTypes types,
+                   tracert::inferTypesWithCounts(call, infos, counts));
+    return runFresh(call, operands, types);
+  }
+  TRACERT_ASSIGN(tracert::ResultTypes types, inferValueTypes(call, operands));
+  return runFresh(call, operands, types);
+}
+
+Result<Value> evaluateConsuming(const OpCall &call, Value &consumed, std::span<const Value> rest) {
+  TRACERT_TRY(ensureReady(consumed));
+  for (const Value &operand : rest) {
+    TRACERT_TRY(ensureReady(operand));
+  }
+  bool inPlace = call.info().has(kTraitSet) && consumed->useCount() == 1 &&
+                 !consumed->buffer()->isForeign() && consumed->buffer()->isUnique() &&
+                 hasDistinctElements(consumed->view());
+  Values operands;
+  operands.reserve(rest.size() + 1);
+  operands.push_back(consumed);
+  operands.insert(operands.end(), rest.begin(), rest.end());
+  if (!inPlace) {
+    TRACERT_ASSIGN(Values results, evaluate(call, operands));
+    consumed = Value();
+    return std::move(results.front());
+  }
+  TRACERT_TRY(inferValueTypes(call, operands).status());
+  std::vector<TensorView> inputs;
+  for (const Value &operand : operands) {
+    inputs.push_back(operand->view());
+  }
+  TensorView target = inputs.front();
+  TRACERT_TRY(runKernel(kernelContext(), call, inputs, {&target, 1}));
+  return std::move(consumed);
+}
+
+} // namespace tracec

@@ -1,0 +1,21 @@
+/// The bottom of the dispatch stack: one op, now, with the library kernels.
+#pragma once
+
+#include "tracec/Dispatch.h"
+
+namespace tracec {
+
+/// As evaluate, for an op with one result; operand 0 is given up (emptied on success), and when it is
+/// a kTraitSet op and nothing else holds the value or its memory, the result reuses that memory.
+Result<Value> evaluateConsuming(const OpCall &call, Value &consumed, std::span<const Value> rest);
+
+/// Whether any transform is active on this thread.
+bool anyTransformActive();
+
+/// The kernel context of this thread's options.
+tracert::KernelContext kernelContext();
+
+/// The type rule on values; size operands contribute their data when they are Ready.
+Result<tracert::ResultTypes> inferValueTypes(const OpCall &call, std::span<const Value> operands);
+
+} // namespace tracec

@@ -1,0 +1,285 @@
+#include "tracec/Functional.h"
+
+#include "Eager/Evaluate.h"
+#include "Eager/ScalarConversion.h"
+
+#include <algorithm>
+
+namespace tracec {
+
+using tracert::AttrValue;
+using tracert::OpFamily;
+using tracert::OpKind;
+
+namespace {
+
+Result<Value> dispatchOne(const OpCall &call, std::span<const Value> operands) {
+  TRACERT_ASSIGN(Values results, dispatch(call, operands));
+  return std::move(results.front());
+}
+
+Result<Value> operandAs(const Operand &operand, DType dtype) {
+  if (operand.isScalar) {
+    return scalarValue(operand.scalar, dtype);
+  }
+  return castTo(operand.value, dtype);
+}
+
+/// An int that the tensors' dtype cannot hold still compares exactly: in int64, or by its sign when
+/// it is outside int64, too.
+Result<DType> compareDType(std::span<const Operand> operands, DType promoted) {
+  for (const Operand &operand : operands) {
+    if (operand.isScalar && !fitsDType(operand.scalar, promoted)) {
+      return DType::Int64;
+    }
+  }
+  return promoted;
+}
+
+Result<Value> compareWithBigInt(OpKind kind, std::span<const Operand> operands) {
+  Values inputs;
+  for (const Operand &operand : operands) {
+    if (operand.isScalar) {
+      PythonScalar sign{PythonScalar::Kind::Int, operand.scalar.floatValue > 0 ? 1 : -1, 0, false};
+      TRACERT_ASSIGN(Value one, scalarValue(sign, DType::Int64));
+      inputs.push_back(std::move(one));
+      continue;
+    }
+    TRACERT_ASSIGN(Value wide, castTo(operand.value, DType::Int64));
+    TRACERT_ASSIGN(Value zero, scalarValue({PythonScalar::Kind::Int, 0, 0, false}, DType::Int64));
+    Value pair[] = {std::move(wide), std::move(zero)};
+    TRACERT_ASSIGN(Value zeros, dispatchOne({OpKind::mul, {}}, pair));
+    inputs.push_back(std::move(zeros));
+  }
+  return dispatchOne({kind, {}}, inputs);
+}
+
+Result<Dims> normalizeAxes(const std::optional<Dims> &axes, size_t rank, std::string_view opName) {
+  Dims result;
+  if (!axes) {
+    for (size_t i = 0; i < rank; ++i) {
+      result.push_back(static_cast<int64_t>(i));
+    }
+    return result;
+  }
+  int64_t signedRank = static_cast<int64_t>(rank);
+  for (int64_t axis : *axes) {
+    if (axis < -signedRank || axis >= signedRank) {
+      return Status::axisOutOfRange("'" + std::string(opName) + "' axis " + std::to_string(axis) +
+                                    " is out of range for rank " + std::to_string(rank));
+    }
+    int64_t positive = axis < 0 ? axis + signedRank : axis;
+    if (std::find(result.begin(), result.end(), positive) != result.end()) {
+      return Status::invalidArgument("'" + std::string(opName) + "' axis " +
+                                     std::to_string(axis) + " is given twice");
+    }
+    result.push_back(positive);
+  }
+  return result;
+}
+
+} // namespace
+
+Result<Value> pointwise(OpKind kind, std::span<const Operand> operands) {
+  const tracert::OpInfo &info = tracert::opInfo(kind);
+  if (info.family == OpFamily::Logical) {
+    Values inputs;
+    for (const Operand &operand : operands) {
+      TRACERT_ASSIGN(Value input, operandAs(operand, DType::Bool));
+      inputs.push_back(std::move(input));
+    }
+    return dispatchOne({kind, {}}, inputs);
+  }
+  if (info.family == OpFamily::Select) {
+    TRACERT_ASSIGN(Value condition, operandAs(operands[0], DType::Bool));
+    std::span<const Operand> branches = operands.subspan(1);
+    Result<DType> promoted = promote(branches);
+    if (!promoted.ok()) {
+      // Two Python scalars: their own default dtype.
+      auto top = std::max(branches[0].scalar.kind, branches[1].scalar.kind);
+      promoted = top == PythonScalar::Kind::Bool  ? DType::Bool
+                 : top == PythonScalar::Kind::Int ? DType::Int32
+                                                  : DType::Float32;
+    }
+    TRACERT_ASSIGN(Value whenTrue, operandAs(branches[0], *promoted));
+    TRACERT_ASSIGN(Value whenFalse, operandAs(branches[1], *promoted));
+    Value inputs[] = {std::move(condition), std::move(whenTrue), std::move(whenFalse)};
+    return dispatchOne({kind, {}}, inputs);
+  }
+  TRACERT_ASSIGN(DType dtype, promote(operands));
+  if (info.family == OpFamily::Compare) {
+    TRACERT_ASSIGN(dtype, compareDType(operands, dtype));
+    for (const Operand &operand : operands) {
+      if (operand.isScalar && operand.scalar.isBigInt && dtype == DType::Int64) {
+        return compareWithBigInt(kind, operands);
+      }
+    }
+  }
+  bool isFloatOnly = (info.dtypes & (1u << static_cast<int>(DType::Int32))) == 0 &&
+                     (info.dtypes & (1u << static_cast<int>(DType::Float32))) != 0;
+  if (isFloatOnly && !isFloat(dtype)) {
+    dtype = dtype == DType::Int64 ? DType::Float64 : DType::Float32;
+  }
+  Value inputs[3];
+  for (size_t i = 0; i < operands.size(); ++i) {
+    TRACERT_ASSIGN(inputs[i], operandAs(operands[i], dtype));
+  }
+  return dispatchOne({kind, {}}, {inputs, operands.size()});
+}
+
+Status inPlace(OpKind kind, Tensor &x, const Operand &y) {
+  TRACERT_ASSIGN(Value old, x.read());
+  DType dtype = old->dtype();
+  Dims shape = old->shape();
+  Operand operands[] = {Operand::of(std::move(old)), y};
+  std::string name(tracert::opInfo(kind).name);
+  // Type errors come before any computation that could be large.
+  TRACERT_ASSIGN(DType promoted, promote(operands));
+  if (!isSameKindCast(promoted, dtype)) {
+    return Status::invalidType("'" + name + "' in place gives " +
+                               std::string(dtypeName(promoted)) + ", which cannot be stored in a " +
+                               std::string(dtypeName(dtype)) + " tensor; write x = x " +
+                               "op y, or convert the operand with .astype(tc." +
+                               std::string(dtypeName(dtype)) + ")");
+  }
+  TRACERT_ASSIGN(Value result, pointwise(kind, operands));
+  if (!isSameKindCast(result->dtype(), dtype)) {
+    return Status::invalidType("'" + name + "' in place gives " +
+                               std::string(dtypeName(result->dtype())) +
+                               ", which cannot be stored in a " + std::string(dtypeName(dtype)) +
+                               " tensor; write x = x op y instead");
+  }
+  if (!(result->shape() == shape)) {
+    return Status::invalidArgument("'" + name + "' in place would change the shape " +
+                                   tracert::shapeString(shape) + " to " +
+                                   tracert::shapeString(result->shape()));
+  }
+  TRACERT_ASSIGN(result, castTo(std::move(result), dtype));
+  operands[0].value = Value();
+  return x.assign(std::move(result));
+}
+
+Result<Value> reduce(OpKind kind, const Value &x, const std::optional<Dims> &axes, bool keepdims,
+                     std::optional<DType> dtype) {
+  TRACERT_ASSIGN(Dims normalized,
+                 normalizeAxes(axes, x->shape().size(), tracert::opInfo(kind).name));
+  std::sort(normalized.begin(), normalized.end());
+  Value input = x;
+  if (dtype) {
+    TRACERT_ASSIGN(input, castTo(std::move(input), *dtype));
+  }
+  OpCall call{kind, {AttrValue::ints(std::move(normalized)), AttrValue::boolean(keepdims)}};
+  TRACERT_ASSIGN(Value result, dispatchOne(call, {&input, 1}));
+  return dtype ? castTo(std::move(result), *dtype) : std::move(result);
+}
+
+Result<Value> matmul(const Operand &x, const Operand &y) {
+  Operand operands[] = {x, y};
+  for (const Operand &operand : operands) {
+    if (operand.isScalar) {
+      return Status::invalidArgument("'matmul' expects tensors of rank 1 or more, got a number; "
+                                     "use * to scale");
+    }
+  }
+  TRACERT_ASSIGN(DType dtype, promote(operands));
+  TRACERT_ASSIGN(Value left, castTo(x.value, dtype));
+  TRACERT_ASSIGN(Value right, castTo(y.value, dtype));
+  Value inputs[] = {std::move(left), std::move(right)};
+  return dispatchOne({OpKind::matmul, {}}, inputs);
+}
+
+Result<Value> concat(std::span<const Operand> operands, int64_t axis) {
+  if (operands.empty()) {
+    return Status::invalidArgument("'concat' expects at least one tensor, got an empty list");
+  }
+  TRACERT_ASSIGN(DType dtype, promote(operands));
+  Values inputs;
+  for (const Operand &operand : operands) {
+    TRACERT_ASSIGN(Value input, operandAs(operand, dtype));
+    inputs.push_back(std::move(input));
+  }
+  size_t rank = inputs.front()->shape().size();
+  if (rank == 0) {
+    return Status::invalidArgument("'concat' expects tensors of rank 1 or more, got rank 0; use "
+                                   "x.reshape(1) first");
+  }
+  TRACERT_ASSIGN(Dims axes, normalizeAxes(Dims{axis}, rank, "concat"));
+  return dispatchOne({OpKind::concat, {AttrValue::integer(axes[0])}}, inputs);
+}
+
+Result<Values> condTake(const Value &mask, const Value &x) {
+  if (mask->dtype() != DType::Bool) {
+    return Status::invalidType("'cond_take' expects a bool mask, got " + mask->type().str() +
+                               "; write mask != 0");
+  }
+  Value inputs[] = {mask, x};
+  return dispatch({OpKind::cond_take, {}}, inputs);
+}
+
+ShapeArgs makeShapeArgs(std::span<const SizeArg> sizes) {
+  ShapeArgs args;
+  for (const SizeArg &size : sizes) {
+    args.shape.push_back(size.value ? tracert::kFromOperand : size.literal);
+    if (size.value) {
+      args.extras.push_back(size.value);
+    }
+  }
+  return args;
+}
+
+Result<OpCall> permuteCall(const Value &x, const std::optional<Dims> &axes) {
+  size_t rank = x->shape().size();
+  Dims order;
+  if (!axes) {
+    for (size_t i = rank; i-- > 0;) {
+      order.push_back(static_cast<int64_t>(i));
+    }
+  } else {
+    TRACERT_ASSIGN(order, normalizeAxes(axes, rank, "permute"));
+    if (order.size() != rank) {
+      return Status::invalidArgument("'permute' expects " + std::to_string(rank) +
+                                     " axes for rank " + std::to_string(rank) + ", got " +
+                                     std::to_string(order.size()));
+    }
+  }
+  return OpCall{OpKind::permute, {AttrValue::ints(std::move(order))}};
+}
+
+OpCall reshapeCall(const Dims &shape) { return {OpKind::reshape, {AttrValue::ints(shape)}}; }
+
+OpCall broadcastToCall(const Dims &shape) {
+  return {OpKind::broadcast_to, {AttrValue::ints(shape)}};
+}
+
+Result<int64_t> hostInt(const Value &value) {
+  if (Transform *trace = activeTransform(TransformSlot::Trace)) {
+    TRACERT_TRY(trace->onHostRead(value));
+  }
+  TRACERT_TRY(ensureReady(value));
+  if (!value->shape().empty() || !isInteger(value->dtype())) {
+    return Status::invalidType("expected an integer of rank 0, got " + value->type().str());
+  }
+  const void *data = value->view().data;
+  switch (value->dtype()) {
+  case DType::UInt8:
+    return *static_cast<const uint8_t *>(data);
+  case DType::Int32:
+    return *static_cast<const int32_t *>(data);
+  default:
+    return *static_cast<const int64_t *>(data);
+  }
+}
+
+Result<Value> axisSize(const Value &x, const Dims &axes) {
+  return dispatchOne({OpKind::axis_size, {AttrValue::ints(axes)}}, {&x, 1});
+}
+
+Result<Value> getItem(const Value &x, const std::shared_ptr<const tracert::IndexItems> &items,
+                      std::span<const Value> extras) {
+  Values operands{x};
+  operands.insert(operands.end(), extras.begin(), extras.end());
+  OpKind kind = items->isBasic() ? OpKind::subtensor : OpKind::indexing_multi_axis_vec;
+  return dispatchOne({kind, {AttrValue::index(items)}}, operands);
+}
+
+} // namespace tracec

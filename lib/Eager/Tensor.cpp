@@ -1,0 +1,328 @@
+#include "tracec/Tensor.h"
+
+#include "Eager/Evaluate.h"
+#include "tracec/Functional.h"
+#include "tracert/generated/OpAttrs.h"
+
+#include <algorithm>
+
+namespace tracec {
+
+using tracert::AttrValue;
+using tracert::IndexItems;
+using tracert::kTraitView;
+using tracert::OpKind;
+
+namespace {
+
+/// Steps of a path from the base outwards.
+std::vector<const PathStep *> stepsOf(const Path *path) {
+  std::vector<const PathStep *> steps;
+  for (; path; path = path->parent.get()) {
+    steps.push_back(&path->step);
+  }
+  std::reverse(steps.begin(), steps.end());
+  return steps;
+}
+
+Result<Value> applyStep(const Value &base, const PathStep &step) {
+  Values operands{base};
+  operands.insert(operands.end(), step.extras.begin(), step.extras.end());
+  TRACERT_ASSIGN(Values results, dispatch(step.call, operands));
+  return std::move(results.front());
+}
+
+/// The base with the part that `step` views replaced by `part`.
+Result<Value> applyInverse(const Value &base, const PathStep &step, Value part) {
+  switch (step.call.kind) {
+  case OpKind::subtensor: {
+    Values operands{base, std::move(part)};
+    operands.insert(operands.end(), step.extras.begin(), step.extras.end());
+    TRACERT_ASSIGN(Values results, dispatch({OpKind::set_subtensor, step.call.attrs}, operands));
+    return std::move(results.front());
+  }
+  case OpKind::permute: {
+    const Dims &axes = tracert::attrs::permute::axes(step.call);
+    Dims inverse(axes.size());
+    for (size_t i = 0; i < axes.size(); ++i) {
+      inverse[static_cast<size_t>(axes[i])] = static_cast<int64_t>(i);
+    }
+    TRACERT_ASSIGN(Values results,
+                   dispatch({OpKind::permute, {AttrValue::ints(inverse)}}, {&part, 1}));
+    return std::move(results.front());
+  }
+  case OpKind::reshape: {
+    TRACERT_ASSIGN(Values results, dispatch(reshapeCall(base->shape()), {&part, 1}));
+    return std::move(results.front());
+  }
+  default:
+    return Status::invalidArgument("this view is read-only (it was made by '" +
+                                   std::string(step.call.info().name) +
+                                   "'); write to a copy of it instead");
+  }
+}
+
+uint64_t activeSerial();
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Cells
+//===----------------------------------------------------------------------===//
+
+Result<Value> readCell(Cell &cell) {
+  if (Transform *trace = activeTransform(TransformSlot::Trace)) [[unlikely]] {
+    return trace->readCell(cell);
+  }
+  return cell.value;
+}
+
+Status writeCell(const CellRef &cell, Value value) {
+  if (cell->isConst) {
+    return Status::invalidArgument("this tensor was made with const=True and cannot be written");
+  }
+  while (Tensor *view = cell->firstCachedView) {
+    view->dropCache();
+  }
+  if (Transform *trace = activeTransform(TransformSlot::Trace)) [[unlikely]] {
+    return trace->writeCell(*cell.get(), std::move(value));
+  }
+  cell->value = std::move(value);
+  return Status();
+}
+
+//===----------------------------------------------------------------------===//
+// Handles
+//===----------------------------------------------------------------------===//
+
+Tensor Tensor::fromValue(Value value) {
+  Tensor tensor;
+  tensor.cell = CellRef(new Cell(std::move(value)));
+  if (Transform *trace = activeTransform(TransformSlot::Trace)) [[unlikely]] {
+    tensor.cell->createdBy = trace->serial();
+  }
+  return tensor;
+}
+
+Tensor::Tensor(const Tensor &other) : cell(other.cell), path(other.path) {}
+
+Tensor::Tensor(Tensor &&other) noexcept {
+  other.dropCache();
+  cell = std::move(other.cell);
+  path = std::move(other.path);
+}
+
+Tensor &Tensor::operator=(Tensor other) noexcept {
+  dropCache();
+  std::swap(cell, other.cell);
+  std::swap(path, other.path);
+  return *this;
+}
+
+Tensor::~Tensor() { dropCache(); }
+
+void Tensor::reset(const Tensor &other) { *this = other; }
+
+void Tensor::dropCache() const {
+  if (!cached) {
+    return;
+  }
+  if (previousCachedView) {
+    previousCachedView->nextCachedView = nextCachedView;
+  } else {
+    cell->firstCachedView = nextCachedView;
+  }
+  if (nextCachedView) {
+    nextCachedView->previousCachedView = previousCachedView;
+  }
+  previousCachedView = nextCachedView = nullptr;
+  cachedBase = nullptr;
+  cached = Value();
+}
+
+namespace {
+uint64_t activeSerial() {
+  Transform *trace = activeTransform(TransformSlot::Trace);
+  return trace ? trace->serial() : 0;
+}
+} // namespace
+
+Result<Value> Tensor::read() const {
+  TRACERT_ASSIGN(Value base, readCell(*cell.get()));
+  if (!path) {
+    return base;
+  }
+  if (cached && cachedBase == base.get() && cachedSerial == activeSerial()) {
+    return cached;
+  }
+  dropCache();
+  Value value = base;
+  for (const PathStep *step : stepsOf(path.get())) {
+    TRACERT_ASSIGN(value, applyStep(value, *step));
+  }
+  remember(base, value);
+  return value;
+}
+
+void Tensor::remember(const Value &base, Value value) const {
+  cached = std::move(value);
+  cachedBase = base.get();
+  cachedSerial = activeSerial();
+  previousCachedView = nullptr;
+  nextCachedView = cell->firstCachedView;
+  if (nextCachedView) {
+    nextCachedView->previousCachedView = const_cast<Tensor *>(this);
+  }
+  cell->firstCachedView = const_cast<Tensor *>(this);
+}
+
+Result<TensorType> Tensor::type() const {
+  if (!path) {
+    if (Transform *trace = activeTransform(TransformSlot::Trace)) [[unlikely]] {
+      TRACERT_ASSIGN(Value value, trace->readCell(*cell.get()));
+      return value->type();
+    }
+    return cell->value->type();
+  }
+  TRACERT_ASSIGN(Value value, read());
+  return value->type();
+}
+
+Result<Value> Tensor::readForHost() const {
+  TRACERT_ASSIGN(Value value, read());
+  if (Transform *trace = activeTransform(TransformSlot::Trace)) [[unlikely]] {
+    TRACERT_TRY(trace->onHostRead(value));
+  }
+  TRACERT_TRY(ensureReady(value));
+  return value;
+}
+
+Result<Tensor> Tensor::view(const OpCall &call, std::span<const Value> extras) const {
+  TRACERT_ASSIGN(Value base, readCell(*cell.get()));
+  TRACERT_ASSIGN(Value value, read());
+  PathStep step{call, Values(extras.begin(), extras.end()), call.kind == OpKind::broadcast_to};
+  TRACERT_ASSIGN(Value part, applyStep(value, step));
+  if (!part->isAlias) {
+    return fromValue(std::move(part));
+  }
+  Tensor result;
+  result.cell = cell;
+  step.isReadOnly |= path && path->step.isReadOnly;
+  result.path = std::make_shared<const Path>(Path{path, std::move(step)});
+  result.remember(base, std::move(part));
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+bool Tensor::isWritable() const { return !cell->isConst && !(path && path->step.isReadOnly); }
+
+Status Tensor::checkWritable() const {
+  if (cell->isConst) {
+    return Status::invalidArgument(
+        "assignment to a tensor made with const=True; write to a copy of it instead");
+  }
+  if (path && path->step.isReadOnly) {
+    return Status::invalidArgument("assignment to a read-only view (made by 'broadcast_to'); write "
+                                   "to a copy of it instead");
+  }
+  return Status();
+}
+
+Status Tensor::assign(Value value) {
+  TRACERT_TRY(checkWritable());
+  if (!path) {
+    return writeCell(cell, std::move(value));
+  }
+  return writeThroughPath(std::move(value));
+}
+
+/// Rebuilds the base outwards-in: each step's base gets its part replaced.
+Status Tensor::writeThroughPath(Value part) {
+  TRACERT_ASSIGN(Value base, readCell(*cell.get()));
+  std::vector<const PathStep *> steps = stepsOf(path.get());
+  Values bases{base};
+  for (size_t i = 0; i + 1 < steps.size(); ++i) {
+    TRACERT_ASSIGN(Value inner, applyStep(bases.back(), *steps[i]));
+    bases.push_back(std::move(inner));
+  }
+  for (size_t i = steps.size(); i-- > 0;) {
+    TRACERT_ASSIGN(part, applyInverse(bases[i], *steps[i], std::move(part)));
+  }
+  return writeCell(cell, std::move(part));
+}
+
+Status Tensor::setInPlace(const OpCall &call, std::span<const Value> rest, bool *done) {
+  *done = false;
+  if (anyTransformActive()) {
+    return Status();
+  }
+  while (Tensor *view = cell->firstCachedView) {
+    view->dropCache();
+  }
+  if (!path) {
+    TRACERT_ASSIGN(Value fresh, dispatchConsuming(call, cell->value, rest));
+    cell->value = std::move(fresh);
+    *done = true;
+    return Status();
+  }
+  // Through a path: write the strided part of the base's own memory when nothing else can see it.
+  Value &base = cell->value;
+  TRACERT_TRY(ensureReady(base));
+  if (base->useCount() != 1 || base->buffer()->isForeign() || !base->buffer()->isUnique()) {
+    return Status();
+  }
+  TensorView part = base->view();
+  for (const PathStep *step : stepsOf(path.get())) {
+    std::vector<int64_t> sizes;
+    for (const Value &extra : step->extras) {
+      TRACERT_ASSIGN(int64_t size, hostInt(extra));
+      sizes.push_back(size);
+    }
+    TRACERT_ASSIGN(std::optional<TensorView> inner, viewOf(step->call, part, sizes));
+    if (!inner) {
+      return Status();
+    }
+    part = std::move(*inner);
+  }
+  std::vector<tracert::OperandInfo> infos{{part.type()}};
+  std::vector<TensorView> inputs{part};
+  for (const Value &operand : rest) {
+    TRACERT_TRY(ensureReady(operand));
+    infos.push_back({operand->type()});
+    inputs.push_back(operand->view());
+    if (infos.size() > 2 && operand->shape().empty() && tracert::isInteger(operand->dtype())) {
+      TRACERT_ASSIGN(infos.back().sizeValue, hostInt(operand));
+    }
+  }
+  TRACERT_TRY(inferTypes(call, infos).status());
+  *done = true;
+  return runKernel(kernelContext(), call, inputs, {&part, 1});
+}
+
+Status Tensor::setItem(const std::shared_ptr<const IndexItems> &items, Value value,
+                       std::span<const Value> extras) {
+  TRACERT_TRY(checkWritable());
+  TRACERT_ASSIGN(Value old, read());
+  TRACERT_ASSIGN(value, castTo(std::move(value), old->dtype()));
+  old = Value();
+  OpKind kind = items->isBasic() ? OpKind::set_subtensor : OpKind::set_indexing_multi_axis_vec;
+  OpCall call{kind, {AttrValue::index(items)}};
+  Values rest{std::move(value)};
+  rest.insert(rest.end(), extras.begin(), extras.end());
+  bool done = false;
+  TRACERT_TRY(setInPlace(call, rest, &done));
+  if (done) {
+    return Status();
+  }
+  TRACERT_ASSIGN(Value current, read());
+  Values operands{std::move(current)};
+  operands.insert(operands.end(), rest.begin(), rest.end());
+  TRACERT_ASSIGN(Values results, dispatch(call, operands));
+  operands.clear();
+  return assign(std::move(results.front()));
+}
+
+} // namespace tracec
