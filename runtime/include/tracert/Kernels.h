@@ -12,20 +12,13 @@
 #pragma once
 
 #include "tracert/Export.h"
+#include "tracert/Isa.h"
 #include "tracert/OpRules.h"
 
 namespace tracert {
 
 class ThreadPool;
 class Allocator;
-
-/// CPU code levels with separate kernels. Bits never depend on the level.
-enum class Isa : uint8_t { Portable = 0, V3 = 1, Avx512 = 2 };
-/// The best level that this processor and operating system support.
-TRACERT_API Isa bestIsa();
-TRACERT_API bool isaSupported(Isa isa);
-/// "portable", "x86-64-v3", "x86-64-v4".
-TRACERT_API std::string_view isaName(Isa isa);
 
 enum class IndexMode : uint8_t {
   /// Out of range is IndexOutOfRange before any write.

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "tracert/Export.h"
+#include "tracert/IndexMath.h"
 #include "tracert/Op.h"
 #include "tracert/Status.h"
 
@@ -57,16 +58,6 @@ TRACERT_API Result<Dims> broadcastShapes(std::string_view opName, const Dims &a,
 /// `view` with the strides (0 on repeated axes) that make it have `shape`. The caller has checked
 /// that it broadcasts.
 TRACERT_API TensorView broadcastView(const TensorView &view, const Dims &shape);
-
-/// A slice of an axis, resolved: the first position, the step and how many elements.
-struct ResolvedSlice {
-  int64_t begin;
-  int64_t step;
-  int64_t count;
-};
-/// NumPy's slice rule; begin/end of the item are taken from `begin`/`end` when they are operands.
-TRACERT_API ResolvedSlice resolveSlice(const IndexItem &item, int64_t begin, int64_t end,
-                                       int64_t size);
 
 /// Where an advanced index reads or writes: the base with the axes that index operands select taken
 /// out, and one entry per selected axis. Masks must have been turned into their nonzero arrays.

@@ -1,0 +1,25 @@
+#include "generated/OpAttrs.h"
+#include "ops/TypeRules.h"
+
+namespace tracert::rules {
+
+Result<ResultTypes> createTypes(const OpCall &call, Operands operands) {
+  const Dims &sizes = attrs::full::shape(call);
+  DType dtype = attrs::full::value(call).dtype;
+  TRACERT_TRY(checkAllowedDType(call, dtype));
+  if (call.kind == OpKind::arange) {
+    if (sizes.size() != 1) {
+      return Status::invalidArgument(opPrefix(call) + "takes one size, got " +
+                                     std::to_string(sizes.size()));
+    }
+    if (attrs::arange::step(call).dtype != dtype) {
+      return Status::invalidType(opPrefix(call) + "start and step must have one dtype, got " +
+                                 std::string(dtypeName(dtype)) + " and " +
+                                 std::string(dtypeName(attrs::arange::step(call).dtype)));
+    }
+  }
+  TRACERT_ASSIGN(Dims shape, takeSizes(call, sizes, operands, 0));
+  return ResultTypes{{dtype, std::move(shape)}};
+}
+
+} // namespace tracert::rules

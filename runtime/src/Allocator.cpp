@@ -1,0 +1,201 @@
+#include "tracert/Allocator.h"
+
+#include <bit>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+namespace tracert {
+namespace {
+
+constexpr size_t kHugePage = size_t(2) << 20;
+/// Largest number of free bytes kept; beyond it blocks go back to the system.
+constexpr size_t kMaxCachedBytes = size_t(1) << 30;
+
+/// Four classes per power of two, so that rounding up wastes at most a quarter; multiples of the
+/// alignment for small blocks and of the huge page for large ones.
+size_t classBytes(size_t size) {
+  size_t wanted = size + kBufferSlack;
+  if (wanted <= 256) {
+    return (wanted + kBufferAlignment - 1) & ~(kBufferAlignment - 1);
+  }
+  size_t step = std::bit_floor(wanted - 1) / 4;
+  size_t rounded = (wanted + step - 1) & ~(step - 1);
+  return rounded < kHugePage ? rounded : (rounded + kHugePage - 1) & ~(kHugePage - 1);
+}
+
+/// Dense numbers for the values of classBytes.
+size_t classIndex(size_t bytes) {
+  if (bytes <= 256) {
+    return bytes / kBufferAlignment;
+  }
+  size_t power = static_cast<size_t>(std::bit_width(bytes - 1));
+  size_t half = size_t(1) << (power - 1);
+  return 4 * power + (bytes - half - 1) / (half / 4);
+}
+constexpr size_t kClassCount = 4 * 65;
+
+void *systemAllocate(size_t bytes) {
+  if (bytes < kHugePage) {
+    return std::aligned_alloc(kBufferAlignment, bytes);
+  }
+  void *data = std::aligned_alloc(kHugePage, bytes);
+  if (data) {
+    // Advice only: without huge pages the memory works as well, slower.
+    (void)madvise(data, bytes, MADV_HUGEPAGE);
+  }
+  return data;
+}
+
+class CachingAllocator : public Allocator {
+public:
+  ~CachingAllocator() override { CachingAllocator::trim(); }
+
+  void *allocate(size_t size) override {
+    // Beyond this no rounding can overflow and no system has the memory.
+    if (size > SIZE_MAX / 4) {
+      return nullptr;
+    }
+    size_t bytes = classBytes(size);
+    {
+      std::lock_guard lock(mutex);
+      FreeBlock *&first = freeBlocks[classIndex(bytes)];
+      if (first) {
+        FreeBlock *block = first;
+        first = block->next;
+        counters.bytesCached -= bytes;
+        countUse(bytes);
+        return block;
+      }
+    }
+    void *data = systemAllocate(bytes);
+    if (!data) {
+      // Blocks of other classes may be what the system lacks.
+      trim();
+      data = systemAllocate(bytes);
+    }
+    if (data) {
+      std::lock_guard lock(mutex);
+      countUse(bytes);
+    }
+    return data;
+  }
+
+  void release(void *data, size_t size) override {
+    if (!data) {
+      return;
+    }
+    size_t bytes = classBytes(size);
+    {
+      std::lock_guard lock(mutex);
+      counters.bytesInUse -= bytes;
+      if (counters.bytesCached + bytes <= kMaxCachedBytes) {
+        FreeBlock *&first = freeBlocks[classIndex(bytes)];
+        first = new (data) FreeBlock{first};
+        counters.bytesCached += bytes;
+        return;
+      }
+    }
+    std::free(data);
+  }
+
+  void trim() override {
+    std::lock_guard lock(mutex);
+    for (FreeBlock *&first : freeBlocks) {
+      while (first) {
+        std::free(std::exchange(first, first->next));
+      }
+    }
+    counters.bytesCached = 0;
+  }
+
+  /// Held over a fork, so that the child finds the lists whole.
+  void lockForFork() { mutex.lock(); }
+  void unlockAfterFork() { mutex.unlock(); }
+
+  Usage usage() const override {
+    std::lock_guard lock(mutex);
+    return counters;
+  }
+
+private:
+  /// Lies in the free block itself.
+  struct FreeBlock {
+    FreeBlock *next;
+  };
+
+  void countUse(size_t bytes) {
+    counters.bytesInUse += bytes;
+    if (counters.bytesInUse > counters.peakBytesInUse) {
+      counters.peakBytesInUse = counters.bytesInUse;
+    }
+  }
+
+  mutable std::mutex mutex;
+  FreeBlock *freeBlocks[kClassCount] = {};
+  Usage counters;
+};
+
+CachingAllocator *createProcessAllocator();
+
+/// Never destroyed: buffers may be released by destructors that run after those of statics.
+CachingAllocator &cachingProcessAllocator() {
+  static CachingAllocator *allocator = createProcessAllocator();
+  return *allocator;
+}
+
+CachingAllocator *createProcessAllocator() {
+  pthread_atfork([] { cachingProcessAllocator().lockForFork(); },
+                 [] { cachingProcessAllocator().unlockAfterFork(); },
+                 [] { cachingProcessAllocator().unlockAfterFork(); });
+  return new CachingAllocator();
+}
+
+} // namespace
+
+std::unique_ptr<Allocator> makeCachingAllocator() { return std::make_unique<CachingAllocator>(); }
+
+Allocator &processAllocator() { return cachingProcessAllocator(); }
+
+Buffer *Buffer::allocate(Allocator &allocator, size_t size) {
+  void *data = allocator.allocate(size);
+  if (!data) {
+    return nullptr;
+  }
+  Buffer *buffer = new (std::nothrow) Buffer();
+  if (!buffer) {
+    allocator.release(data, size);
+    return nullptr;
+  }
+  buffer->memory = data;
+  buffer->byteCount = size;
+  buffer->allocator = &allocator;
+  return buffer;
+}
+
+Buffer *Buffer::foreign(void *data, size_t size, void (*releaseOwner)(void *), void *owner) {
+  Buffer *buffer = new (std::nothrow) Buffer();
+  if (!buffer) {
+    return nullptr;
+  }
+  buffer->memory = data;
+  buffer->byteCount = size;
+  buffer->releaseOwner = releaseOwner;
+  buffer->owner = owner;
+  return buffer;
+}
+
+void Buffer::destroy() {
+  if (allocator) {
+    allocator->release(memory, byteCount);
+  } else if (releaseOwner) {
+    releaseOwner(owner);
+  }
+  delete this;
+}
+
+} // namespace tracert
