@@ -42,20 +42,21 @@ function(tracert_sources part)
 endfunction()
 
 # The same for sources compiled once per ISA level with TRACERT_ISA defined as the level's name;
-# each puts its code into  namespace tracert::TRACERT_ISA  so that no definition is shared by
-# two levels (the linker would keep one of them, perhaps the one this machine cannot run).
+# each puts its code into  namespace tracert::TRACERT_ISA ; nothing else is visible outside.
 function(tracert_isa_sources part)
   list(TRANSFORM ARGN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
   set_property(GLOBAL APPEND PROPERTY TRACERT_ISA_SOURCES_${part} ${ARGN})
 endfunction()
 
-# Creates the object libraries of a part and puts their names into `out_var`.
+# Creates the object libraries of a part and puts the objects to link into `out_var`.
 function(tracert_create_part part out_var)
   set(created "")
+  set(objects "")
   get_property(sources GLOBAL PROPERTY TRACERT_SOURCES_${part})
   if(sources)
     add_library(tracert_${part}_objects OBJECT ${sources})
     list(APPEND created tracert_${part}_objects)
+    list(APPEND objects $<TARGET_OBJECTS:tracert_${part}_objects>)
   endif()
   get_property(isa_sources GLOBAL PROPERTY TRACERT_ISA_SOURCES_${part})
   if(isa_sources)
@@ -67,6 +68,12 @@ function(tracert_create_part part out_var)
       string(TOUPPER ${isa} upper)
       target_compile_definitions(${target} PRIVATE TRACERT_ISA_${upper}=1)
       list(APPEND created ${target})
+      if(TRACEC_SANITIZE)
+        list(APPEND objects $<TARGET_OBJECTS:${target}>)
+      else()
+        _tracert_isolate(${target} ${isa} isolated)
+        list(APPEND objects ${isolated})
+      endif()
     endforeach()
   endif()
   foreach(target ${created})
@@ -75,8 +82,32 @@ function(tracert_create_part part out_var)
     set_target_properties(${target} PROPERTIES
       CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
   endforeach()
-  set(${out_var} ${created} PARENT_SCOPE)
+  set(${out_var} ${objects} PARENT_SCOPE)
 endfunction()
+
+# Links the objects of one ISA level into one, in which only  tracert::<isa>::  stays global. An
+# inline function or template that every level instantiates (the C++ library's, Status, Dims) is a
+# weak symbol; left global, the linker would keep any one of them, and portable code would run
+# AVX-512 instructions.
+function(_tracert_isolate target isa out_var)
+  set(out "${CMAKE_CURRENT_BINARY_DIR}/isolated/${target}.o")
+  string(LENGTH ${isa} length)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # ld -r would leave its symbol numbers wrong.
+    target_compile_options(${target} PRIVATE -fno-addrsig)
+  endif()
+  add_custom_command(OUTPUT "${out}"
+    COMMAND "${CMAKE_COMMAND}" -E make_directory "${CMAKE_CURRENT_BINARY_DIR}/isolated"
+    COMMAND "${TRACERT_LD}" -r --force-group-allocation -o "${out}" "$<TARGET_OBJECTS:${target}>"
+    COMMAND "${TRACERT_OBJCOPY}" --wildcard "--keep-global-symbol=_ZN7tracert${length}${isa}*" "${out}"
+    DEPENDS ${target} "$<TARGET_OBJECTS:${target}>" COMMAND_EXPAND_LISTS VERBATIM
+    COMMENT "Isolating ${target}")
+  set_source_files_properties("${out}" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+  add_custom_target(${target}_isolated DEPENDS "${out}")
+  set(${out_var} "${out}" PARENT_SCOPE)
+endfunction()
+find_program(TRACERT_LD NAMES x86_64-linux-gnu-ld ld REQUIRED)
+find_program(TRACERT_OBJCOPY NAMES x86_64-linux-gnu-objcopy objcopy REQUIRED)
 
 # A GoogleTest program linked with the whole runtime, internal symbols included.
 # DEPS replaces that link for tests of a single part.
