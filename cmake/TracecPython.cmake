@@ -28,7 +28,7 @@ function(tracec_add_python_package)
   file(MAKE_DIRECTORY "${package}")
 
   Python_add_library(_core MODULE WITH_SOABI ${A_SRCS})
-  _tracec_configure(_core NUMBERS EXCEPTIONS)
+  _tracec_configure(_core EXCEPTIONS)
   target_link_libraries(_core PRIVATE ${A_DEPS})
   # libpython is the interpreter's; only PyInit__core is exported.
   target_link_options(_core PRIVATE -Wl,--gc-sections)

@@ -35,17 +35,32 @@ set(TRACERT_ISA_FLAGS_portable "")
 set(TRACERT_ISA_FLAGS_v3 -march=x86-64-v3)
 set(TRACERT_ISA_FLAGS_avx512 -march=x86-64-v4 -mprefer-vector-width=512)
 
+# Until every folder is complete, a listed source that is not there yet is only a warning.
+function(_tracert_existing_sources out_var)
+  set(paths "")
+  foreach(source ${ARGN})
+    set(path "${CMAKE_CURRENT_SOURCE_DIR}/${source}")
+    if(EXISTS "${path}")
+      list(APPEND paths "${path}")
+    else()
+      message(WARNING "no ${source} yet, skipped")
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}")
+    endif()
+  endforeach()
+  set(${out_var} ${paths} PARENT_SCOPE)
+endfunction()
+
 # Adds sources to the object library tracert_<part>_objects (part: core or kernels).
 function(tracert_sources part)
-  list(TRANSFORM ARGN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
-  set_property(GLOBAL APPEND PROPERTY TRACERT_SOURCES_${part} ${ARGN})
+  _tracert_existing_sources(paths ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY TRACERT_SOURCES_${part} ${paths})
 endfunction()
 
 # The same for sources compiled once per ISA level with TRACERT_ISA defined as the level's name;
 # each puts its code into  namespace tracert::TRACERT_ISA ; nothing else is visible outside.
 function(tracert_isa_sources part)
-  list(TRANSFORM ARGN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
-  set_property(GLOBAL APPEND PROPERTY TRACERT_ISA_SOURCES_${part} ${ARGN})
+  _tracert_existing_sources(paths ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY TRACERT_ISA_SOURCES_${part} ${paths})
 endfunction()
 
 # Creates the object libraries of a part and puts the objects to link into `out_var`.
