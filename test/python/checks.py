@@ -145,12 +145,6 @@ def line_of(function, marker):
     return f"{inspect.getsourcefile(function).rsplit('/', 1)[-1]}:{found[0]}"
 
 
-def here(offset=0):
-    """The 'file:line' tail of the caller's line, moved by `offset` lines."""
-    frame = inspect.currentframe().f_back
-    return f"{frame.f_code.co_filename.rsplit('/', 1)[-1]}:{frame.f_lineno + offset}"
-
-
 def sample(shape, dtype, seed=0):
     """Deterministic ordinary values of a dtype: both signs where there are any, no NaN, no overflow in a product."""
     random = np.random.default_rng([seed, *shape, len(dtype)])
