@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tracec as tc
-from checks import assert_same, line_of
+from checks import assert_same, line_of, to_numpy
 
 X = np.float32([1, 2, 3])
 Y = np.float32([10, 20, 30])
@@ -291,6 +291,26 @@ def test_constant_array(change):
 
     error = expect_trace_error(body, "recorded", change, reason="constant", op_index=0)
     assert error.then_line == error.now_line
+
+
+def test_tensor_made_in_the_body_is_a_constant():
+    """Data that Python hands to tc.tensor() inside the body is part of the record, compared on every call."""
+    def body(x, y):
+        table = tc.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, Mode.value]])
+        at = tc.tensor([1, 0])
+        return table[at] * x + y
+
+    expect_trace_error(body, 6.0, 7.0, reason="constant")
+
+
+def test_tensor_of_tensors_in_the_body_is_a_stack():
+    def body(x, y):
+        return tc.tensor([x, y * 2.0, x]) + 1.0
+
+    function = tc.trace(body)
+    for call in range(4):
+        x, y = tc.tensor(X + np.float32(call)), tc.tensor(Y)
+        assert_same(function(x, y), np.stack([to_numpy(x), to_numpy(y) * 2, to_numpy(x)]) + np.float32(1))
 
 
 def test_constant_of_a_set():
