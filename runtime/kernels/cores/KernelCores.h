@@ -1,0 +1,138 @@
+/// KernelCores.h: the inner loops of all kernels, one table per ISA level.
+///
+///   const KernelCores &cores = kernelCores(bestIsa());
+///   cores.elementwise[elementwiseOpIndex("add")][int(DType::Float32)](inputs, strides, out, 4, n);
+///
+/// Every function is pure: raw pointers, byte strides (any value, zero and negative included),
+/// sizes in elements, no allocation, threads, locks or exceptions; what it needs is passed in or
+/// fits on the stack (below 160 KiB). Results follow scalar/Numbers.md, so all levels give equal
+/// bits. The caller is in the numeric mode (scalar/FloatMode.h). Data is aligned to its element
+/// size. A null entry means the op does not exist for the dtype. Tables by dtype are indexed by its
+/// number.
+#pragma once
+
+#include "tracert/DType.h"
+#include "tracert/Isa.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace tracert {
+
+/// output[i] = op(inputs[0][i], ...) for i < count. The output may be one of the inputs (same
+/// pointer and stride) and must not overlap them otherwise.
+using ElementwiseLoop = void (*)(const void *const *inputs, const int64_t *inputStrides,
+                                 void *output, int64_t outputStride, int64_t count);
+
+/// A nest of reduced axes, outermost first: sizes in elements, strides in bytes. Rank 0 is one
+/// element. The elements of a sequence are visited in C order.
+struct ReducedAxes {
+  int32_t rank = 0;
+  const int64_t *sizes = nullptr;
+  const int64_t *strides = nullptr;
+};
+
+/// One axis that is kept: how many outputs, and the byte steps between them.
+struct KeptAxis {
+  int64_t count = 1;
+  int64_t inputStride = 0;
+  int64_t outputStride = 0;
+};
+
+/// One reduction for one input dtype. Results have the dtype of Numbers.md (sum: int64 for bool and
+/// integers; max: the input's). Partials are float for float16 and float32 sums, else the result's
+/// type; for max the input's storage type.
+struct ReduceCores {
+  /// Bytes of one partial.
+  int64_t partialSize;
+  /// Inner order: partials of the blocks [blockBegin, blockEnd) of one sequence, one per block of
+  /// ReductionOrder::blockLength elements. Threads take disjoint ranges of blocks.
+  void (*blocks)(const void *data, const ReducedAxes &axes, int64_t blockBegin, int64_t blockEnd,
+                 void *partials);
+  /// Joins all partials of a sequence into one result. A sum of no blocks is zero; a max needs one.
+  void (*combine)(const void *partials, int64_t blockCount, void *result);
+  /// Inner order, many sequences: one result per row.
+  void (*rows)(const void *data, const ReducedAxes &axes, const KeptAxis &rows, void *output);
+  /// Outer order: one result per column. Any range of columns may be given to any thread.
+  void (*columns)(const void *data, const ReducedAxes &axes, const KeptAxis &columns, void *output);
+};
+
+/// A masked sequence: element i counts if mask[i] is not zero. Strides in bytes.
+struct MaskedSequence {
+  const void *values;
+  int64_t valueStride;
+  const uint8_t *mask;
+  int64_t maskStride;
+  int64_t count;
+};
+
+/// Sums of the selected elements, in the inner order of the compacted sequence.
+struct MaskedSumCores {
+  void (*total)(const MaskedSequence &sequence, void *result);
+  /// For threads: partials of the blocks [blockBegin, blockEnd) of the selected elements, reading
+  /// from element `begin`, before which `beginRank` (<= blockBegin * blockLength) are selected.
+  void (*blocks)(const MaskedSequence &sequence, int64_t begin, int64_t beginRank,
+                 int64_t blockBegin, int64_t blockEnd, void *partials);
+};
+
+/// C = A x B; strides in bytes, any of them may be zero or negative except those of C.
+struct MatmulArgs {
+  const void *a;
+  const void *b;
+  void *c;
+  int64_t rows, columns, depth;
+  int64_t aRowStride, aDepthStride;
+  int64_t bDepthStride, bColumnStride;
+  int64_t cRowStride, cColumnStride;
+};
+
+struct MatmulCores {
+  /// Computes rows [rowBegin, rowEnd) x columns [columnBegin, columnEnd) of C over the whole depth.
+  /// Scratch: matmulScratchBytes(...), aligned to 64, one per thread.
+  void (*tile)(const MatmulArgs &args, int64_t rowBegin, int64_t rowEnd, int64_t columnBegin,
+               int64_t columnEnd, void *scratch);
+  /// Enough for every tile of a problem of this size.
+  int64_t (*scratchBytes)(int64_t rows, int64_t columns, int64_t depth);
+  /// Splits of rows and columns cost least at multiples of these.
+  int64_t rowGrain, columnGrain;
+};
+
+/// How many lines ElementwiseOps.inc has; the index of an op is its line's position, where and
+/// cast included (their loops are in `select` and `cast`).
+inline constexpr int elementwiseOpCount = 0
+#define TRACERT_ELEMENTWISE(name, arity, result, dtypes) +1
+#define TRACERT_SELECT(name) +1
+#define TRACERT_CAST(name) +1
+#include "tracert/generated/ElementwiseOps.inc"
+#undef TRACERT_ELEMENTWISE
+#undef TRACERT_SELECT
+#undef TRACERT_CAST
+    ;
+
+/// -1 for a name that is no elementwise op.
+int elementwiseOpIndex(std::string_view name);
+
+struct KernelCores {
+  Isa isa;
+  ElementwiseLoop elementwise[elementwiseOpCount][kDTypeLimit];
+  /// where(condition: bool, whenTrue, whenFalse), by the dtype of the latter.
+  ElementwiseLoop select[kDTypeLimit];
+  /// [from][to]
+  ElementwiseLoop cast[kDTypeLimit][kDTypeLimit];
+  ReduceCores sum[kDTypeLimit];
+  ReduceCores max[kDTypeLimit];
+  MaskedSumCores maskedSum[kDTypeLimit];
+  MatmulCores matmul[kDTypeLimit];
+  /// Bytes that are not zero.
+  int64_t (*countTrue)(const uint8_t *mask, int64_t maskStride, int64_t count);
+  /// Packs the selected values of 1, 2, 4 or 8 bytes (index log2) to `output`; returns how many.
+  /// `capacity` is how many the output can hold, at least as many as are selected; 64 more than
+  /// that lets every store be a full vector.
+  int64_t (*compact[4])(const MaskedSequence &sequence, void *output, int64_t capacity);
+};
+
+/// `isa` must be one that bestIsa() allows.
+TRACERT_API const KernelCores &kernelCores(Isa isa);
+
+} // namespace tracert

@@ -1,0 +1,127 @@
+/// Simd.h: the registers that reductions and matmul are written over, equal in all compilers.
+///
+///   using S = Simd<float>;
+///   typename S::Register acc = S::splat(-0.0f);
+///   acc = S::add(acc, S::load(pointer));
+///
+/// Whole registers of the level's widest kind; loads and stores take any alignment. fma is
+/// scalar/Fma.h's fma_ per lane. load also widens float16 bits.
+#pragma once
+
+#include "tracert/scalar/Dtypes.h"
+#include "tracert/scalar/Fma.h"
+
+#include <immintrin.h>
+
+namespace tracert::TRACERT_ISA {
+
+template <class Element> struct Simd;
+
+#if defined(__AVX512F__)
+
+template <> struct Simd<float> {
+  using Register = __m512;
+  static constexpr int width = 16;
+  TRACERT_INLINE static Register load(const float *p) { return _mm512_loadu_ps(p); }
+  TRACERT_INLINE static Register load(const uint16_t *p) {
+    return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(p)));
+  }
+  TRACERT_INLINE static void store(float *p, Register r) { _mm512_storeu_ps(p, r); }
+  TRACERT_INLINE static Register splat(float value) { return _mm512_set1_ps(value); }
+  TRACERT_INLINE static Register add(Register a, Register b) { return _mm512_add_ps(a, b); }
+  TRACERT_INLINE static Register fma(Register a, Register b, Register c) {
+    return _mm512_fmadd_ps(a, b, c);
+  }
+};
+
+template <> struct Simd<double> {
+  using Register = __m512d;
+  static constexpr int width = 8;
+  TRACERT_INLINE static Register load(const double *p) { return _mm512_loadu_pd(p); }
+  TRACERT_INLINE static void store(double *p, Register r) { _mm512_storeu_pd(p, r); }
+  TRACERT_INLINE static Register splat(double value) { return _mm512_set1_pd(value); }
+  TRACERT_INLINE static Register add(Register a, Register b) { return _mm512_add_pd(a, b); }
+  TRACERT_INLINE static Register fma(Register a, Register b, Register c) {
+    return _mm512_fmadd_pd(a, b, c);
+  }
+};
+
+#elif defined(__AVX2__)
+
+template <> struct Simd<float> {
+  using Register = __m256;
+  static constexpr int width = 8;
+  TRACERT_INLINE static Register load(const float *p) { return _mm256_loadu_ps(p); }
+  TRACERT_INLINE static Register load(const uint16_t *p) {
+    return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(p)));
+  }
+  TRACERT_INLINE static void store(float *p, Register r) { _mm256_storeu_ps(p, r); }
+  TRACERT_INLINE static Register splat(float value) { return _mm256_set1_ps(value); }
+  TRACERT_INLINE static Register add(Register a, Register b) { return _mm256_add_ps(a, b); }
+  TRACERT_INLINE static Register fma(Register a, Register b, Register c) {
+    return _mm256_fmadd_ps(a, b, c);
+  }
+};
+
+template <> struct Simd<double> {
+  using Register = __m256d;
+  static constexpr int width = 4;
+  TRACERT_INLINE static Register load(const double *p) { return _mm256_loadu_pd(p); }
+  TRACERT_INLINE static void store(double *p, Register r) { _mm256_storeu_pd(p, r); }
+  TRACERT_INLINE static Register splat(double value) { return _mm256_set1_pd(value); }
+  TRACERT_INLINE static Register add(Register a, Register b) { return _mm256_add_pd(a, b); }
+  TRACERT_INLINE static Register fma(Register a, Register b, Register c) {
+    return _mm256_fmadd_pd(a, b, c);
+  }
+};
+
+#else
+
+template <> struct Simd<float> {
+  using Register = __m128;
+  static constexpr int width = 4;
+  TRACERT_INLINE static Register load(const float *p) { return _mm_loadu_ps(p); }
+  TRACERT_INLINE static Register load(const uint16_t *p) {
+    float values[width];
+    for (int lane = 0; lane < width; ++lane) {
+      values[lane] = scalar::halfBitsToFloat(p[lane]);
+    }
+    return _mm_loadu_ps(values);
+  }
+  TRACERT_INLINE static void store(float *p, Register r) { _mm_storeu_ps(p, r); }
+  TRACERT_INLINE static Register splat(float value) { return _mm_set1_ps(value); }
+  TRACERT_INLINE static Register add(Register a, Register b) { return _mm_add_ps(a, b); }
+  TRACERT_INLINE static Register fma(Register a, Register b, Register c) {
+    float as[width], bs[width], cs[width];
+    _mm_storeu_ps(as, a);
+    _mm_storeu_ps(bs, b);
+    _mm_storeu_ps(cs, c);
+    for (int lane = 0; lane < width; ++lane) {
+      cs[lane] = scalar::fma_(as[lane], bs[lane], cs[lane]);
+    }
+    return _mm_loadu_ps(cs);
+  }
+};
+
+template <> struct Simd<double> {
+  using Register = __m128d;
+  static constexpr int width = 2;
+  TRACERT_INLINE static Register load(const double *p) { return _mm_loadu_pd(p); }
+  TRACERT_INLINE static void store(double *p, Register r) { _mm_storeu_pd(p, r); }
+  TRACERT_INLINE static Register splat(double value) { return _mm_set1_pd(value); }
+  TRACERT_INLINE static Register add(Register a, Register b) { return _mm_add_pd(a, b); }
+  TRACERT_INLINE static Register fma(Register a, Register b, Register c) {
+    double as[width], bs[width], cs[width];
+    _mm_storeu_pd(as, a);
+    _mm_storeu_pd(bs, b);
+    _mm_storeu_pd(cs, c);
+    for (int lane = 0; lane < width; ++lane) {
+      cs[lane] = scalar::fma_(as[lane], bs[lane], cs[lane]);
+    }
+    return _mm_loadu_pd(cs);
+  }
+};
+
+#endif
+
+} // namespace tracert::TRACERT_ISA
