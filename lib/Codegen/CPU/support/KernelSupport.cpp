@@ -1,0 +1,231 @@
+/// KernelSupport: the parts of generated kernels that are the same in all of them, compiled to
+/// bitcode per ISA and inlined: block buffers of ordered sums, packing, error records.
+///
+/// Vectors travel by pointer, because the target ABI does not pass wide ones in registers; inlining
+/// removes the memory. Selected lanes travel as bits. KERNEL_LANES is the ISA's vector length.
+#include "ScratchLayout.h"
+
+#include "Lanes.h"
+#include "Reduction.h"
+
+#include <limits>
+#include <new>
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
+using namespace tracert::scalar;
+using namespace tracec;
+
+namespace {
+
+constexpr int64_t kBlock = ReductionOrder::blockLength;
+
+template <class T> struct alignas(1) Unaligned {
+  T value;
+} __attribute__((packed));
+template <class T> TRACERT_INLINE void storeUnaligned(void *to, T value) {
+  static_cast<Unaligned<T> *>(to)->value = value;
+}
+
+template <class Acc> struct SequenceState {
+  BlockTree<Acc> tree;
+  alignas(64) Acc buffer[kBlock + ReductionOrder::compactSlack];
+};
+static_assert(sizeof(SequenceState<double>) <= kReductionStateBytes);
+
+/// One 64-byte vector of accumulators; 8 of them are the lanes of the inner order.
+template <class Acc> using Wide = Vec<Acc, 64 / sizeof(Acc)>;
+
+template <class Acc> TRACERT_INLINE Acc joinWide(Wide<Acc> lanes) {
+  constexpr int width = widthOf<Wide<Acc>>;
+  Acc values[width];
+  __builtin_memcpy(values, &lanes, sizeof(lanes));
+#pragma clang loop unroll(full)
+  for (int half = width / 2; half > 0; half /= 2) {
+#pragma clang loop unroll(full)
+    for (int lane = 0; lane < half; ++lane) {
+      values[lane] = values[lane] + values[lane + half];
+    }
+  }
+  return values[0];
+}
+
+/// The sum of the first `length` <= kBlock elements by lanes and halves. The elements up to the next
+/// multiple of the lane count are overwritten: -0.0 leaves a chain unchanged.
+template <class Acc> Acc reduceBlock(Acc *buffer, int64_t length) {
+  constexpr int64_t lanes = ReductionOrder::lanes<Acc>();
+  constexpr int64_t width = widthOf<Wide<Acc>>;
+  static_assert(lanes == 8 * width);
+  for (; length % lanes != 0; ++length) {
+    buffer[length] = sumStart<Acc>;
+  }
+  Wide<Acc> start = splat<Wide<Acc>>(sumStart<Acc>);
+  Wide<Acc> sums[8] = {start, start, start, start, start, start, start, start};
+  for (const Acc *chunk = buffer; chunk != buffer + length; chunk += lanes) {
+#pragma clang loop unroll(full)
+    for (int i = 0; i < 8; ++i) {
+      sums[i] = sums[i] + reinterpret_cast<const Unaligned<Wide<Acc>> *>(chunk + i * width)->value;
+    }
+  }
+#pragma clang loop unroll(full)
+  for (int half = 4; half > 0; half /= 2) {
+#pragma clang loop unroll(full)
+    for (int i = 0; i < half; ++i) {
+      sums[i] = sums[i] + sums[i + half];
+    }
+  }
+  return joinWide<Acc>(sums[0]);
+}
+
+template <class Acc> TRACERT_INLINE int64_t flushFull(SequenceState<Acc> *state, int64_t count) {
+  state->tree.push(reduceBlock(state->buffer, kBlock));
+  // At most one vector has run over.
+  __builtin_memcpy(state->buffer, state->buffer + kBlock, KERNEL_LANES * sizeof(Acc));
+  return count - kBlock;
+}
+
+template <class Acc> TRACERT_INLINE Acc finishSequence(SequenceState<Acc> *state, int64_t count) {
+  if (count != 0) {
+    state->tree.push(reduceBlock(state->buffer, count));
+  }
+  return state->tree.finish();
+}
+
+/// Writes the lanes whose bit is set, packed, and as many bytes as the vector has. Returns how many.
+template <class T, int width>
+TRACERT_INLINE int64_t packLanes(T *to, Vec<T, width> values, uint32_t bits) {
+#if defined(__AVX512F__)
+  if constexpr (width == 16 && sizeof(T) == 4) {
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(static_cast<__mmask16>(bits),
+                                                        bitCast<__m512i>(values)));
+    return __builtin_popcount(bits);
+  } else if constexpr (width == 16 && sizeof(T) == 8) {
+    Vec<T, 8> low = __builtin_shufflevector(values, values, 0, 1, 2, 3, 4, 5, 6, 7);
+    Vec<T, 8> high = __builtin_shufflevector(values, values, 8, 9, 10, 11, 12, 13, 14, 15);
+    int64_t lowCount = __builtin_popcount(bits & 0xFF);
+    _mm512_storeu_si512(
+        to, _mm512_maskz_compress_epi64(static_cast<__mmask8>(bits), bitCast<__m512i>(low)));
+    _mm512_storeu_si512(to + lowCount, _mm512_maskz_compress_epi64(static_cast<__mmask8>(bits >> 8),
+                                                                   bitCast<__m512i>(high)));
+    return __builtin_popcount(bits);
+  } else if constexpr (width == 16) {
+    auto wide = convertLanes<uint32_t>(values);
+    auto packed = bitCast<Vec<uint32_t, 16>>(
+        _mm512_maskz_compress_epi32(static_cast<__mmask16>(bits), bitCast<__m512i>(wide)));
+    storeUnaligned(to, convertLanes<T>(packed));
+    return __builtin_popcount(bits);
+  }
+#endif
+  int64_t count = 0;
+  if constexpr (width == 1) {
+    to[0] = values;
+    count = bits & 1;
+  } else {
+#pragma clang loop unroll(full)
+    for (int lane = 0; lane < width; ++lane) {
+      to[count] = values[lane];
+      count += (bits >> lane) & 1;
+    }
+  }
+  return count;
+}
+
+} // namespace
+
+#define INLINE extern "C" __attribute__((always_inline))
+#define OUTLINE extern "C" __attribute__((noinline))
+
+// Ordered sums over a sequence: begin, append, finish. `count` is what the buffer holds.
+#define SEQUENCE(acc, Acc)                                                                         \
+  INLINE void tck_sequence_begin_##acc(SequenceState<Acc> *state) {                                \
+    new (&state->tree) BlockTree<Acc>;                                                             \
+  }                                                                                                \
+  OUTLINE int64_t tck_sequence_flush_##acc(SequenceState<Acc> *state, int64_t count) {             \
+    return flushFull(state, count);                                                                \
+  }                                                                                                \
+  OUTLINE Acc tck_sequence_finish_##acc(SequenceState<Acc> *state, int64_t count) {                \
+    return finishSequence(state, count);                                                           \
+  }
+#define SEQUENCE_APPEND(acc, Acc, lanes)                                                           \
+  INLINE int64_t tck_sequence_append_##acc##_v##lanes(SequenceState<Acc> *state, int64_t count,    \
+                                                      const Vec<Acc, lanes> *values) {             \
+    storeUnaligned(state->buffer + count, *values);                                                \
+    count += lanes;                                                                                \
+    return __builtin_expect(count >= kBlock, 0) ? tck_sequence_flush_##acc(state, count) : count;  \
+  }                                                                                                \
+  INLINE int64_t tck_sequence_append_where_##acc##_v##lanes(                                       \
+      SequenceState<Acc> *state, int64_t count, const Vec<Acc, lanes> *values, uint32_t bits) {    \
+    count += packLanes<Acc, lanes>(state->buffer + count, *values, bits);                          \
+    return __builtin_expect(count >= kBlock, 0) ? tck_sequence_flush_##acc(state, count) : count;  \
+  }
+
+// Ordered sums of columns: a chain per lane in registers, pushed after each block of terms.
+#define COLUMNS(acc, Acc, lanes)                                                                   \
+  static_assert(sizeof(BlockTree<Vec<Acc, lanes>>) <= kReductionStateBytes);                       \
+  INLINE void tck_columns_begin_##acc##_v##lanes(BlockTree<Vec<Acc, lanes>> *tree) {               \
+    new (tree) BlockTree<Vec<Acc, lanes>>;                                                         \
+  }                                                                                                \
+  OUTLINE void tck_columns_push_##acc##_v##lanes(BlockTree<Vec<Acc, lanes>> *tree,                 \
+                                                 const Vec<Acc, lanes> *chain) {                   \
+    tree->push(*chain);                                                                            \
+  }                                                                                                \
+  INLINE void tck_columns_finish_##acc##_v##lanes(BlockTree<Vec<Acc, lanes>> *tree,                \
+                                                  Vec<Acc, lanes> *chain, int64_t terms) {         \
+    /* The chain holds the last 1 to 4096 terms: of one block, it is the sum. */                   \
+    if (terms > 0 && terms <= kBlock) {                                                            \
+      return;                                                                                      \
+    }                                                                                              \
+    if (terms > 0) {                                                                               \
+      tck_columns_push_##acc##_v##lanes(tree, chain);                                              \
+    }                                                                                              \
+    *chain = tree->finish();                                                                       \
+  }
+
+#define PACK(bytes, T, lanes)                                                                      \
+  INLINE void tck_pack_b##bytes##_v##lanes(T *to, int64_t position, const Vec<T, lanes> *values,   \
+                                           uint32_t bits) {                                        \
+    packLanes<T, lanes>(to + position, *values, bits);                                             \
+  }
+
+#define ALL_LANES(lanes)                                                                           \
+  SEQUENCE_APPEND(f32, float, lanes)                                                               \
+  SEQUENCE_APPEND(f64, double, lanes)                                                              \
+  COLUMNS(f32, float, lanes)                                                                       \
+  COLUMNS(f64, double, lanes)                                                                      \
+  PACK(1, uint8_t, lanes)                                                                          \
+  PACK(2, uint16_t, lanes)                                                                         \
+  PACK(4, uint32_t, lanes)                                                                         \
+  PACK(8, uint64_t, lanes)
+
+SEQUENCE(f32, float)
+SEQUENCE(f64, double)
+ALL_LANES(1)
+#if KERNEL_LANES == 8
+ALL_LANES(8)
+#elif KERNEL_LANES == 16
+ALL_LANES(16)
+#endif
+
+INLINE void tck_errors_begin(IndexErrorRecord *record) {
+  record->gather = std::numeric_limits<int64_t>::max();
+}
+
+/// Notes the lowest lane of `bits` (not 0) as failed, if it comes before what is noted.
+OUTLINE void tck_errors_note(IndexErrorRecord *record, int64_t gather, int64_t access,
+                             int64_t position, uint32_t bits) {
+  position += __builtin_ctz(bits);
+  bool isEarlier = gather < record->gather || (gather == record->gather && position < record->position);
+  if (isEarlier) {
+    *record = {gather, position, access};
+  }
+}
+
+INLINE int32_t tck_errors_finish(const IndexErrorRecord *record, tracert::KernelFrame *frame) {
+  if (record->gather == std::numeric_limits<int64_t>::max()) {
+    return tracert::kKernelOk;
+  }
+  frame->errorPosition = record->position;
+  frame->errorAccess = record->access;
+  return tracert::kKernelIndexOutOfRange;
+}
