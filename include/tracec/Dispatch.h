@@ -36,6 +36,7 @@ private:
 };
 
 class Cell;
+struct PythonScalar;
 
 /// One layer of dispatch. Knows no other transform and lists no ops.
 class Transform {
@@ -47,8 +48,12 @@ public:
   /// The cell's value as this layer sees it (a trace sees its own uncommitted writes).
   virtual Result<Value> readCell(Cell &cell) = 0;
   virtual Status writeCell(Cell &cell, Value value) = 0;
+  /// The value of a view that the layer knows as a whole (a view passed as an argument), or empty.
+  virtual Value readView(const Cell &, const void * /*path*/) { return Value(); }
   /// A value made from host data (tc.tensor of Python data) inside the layer's scope.
   virtual Result<Value> onHostData(Value value) = 0;
+  /// A Python number that became a rank-0 operand.
+  virtual Result<Value> onScalar(const PythonScalar &scalar, Value value) = 0;
   /// Python is about to read `value`; afterwards it must be Ready.
   virtual Status onHostRead(const Value &value) = 0;
 };
@@ -60,6 +65,10 @@ enum class TransformSlot : uint8_t { ModuleTrace, Grad, Trace, Count };
 Transform *activeTransform(TransformSlot slot);
 /// Installs (or with null removes) it; returns the one that was there.
 Transform *setActiveTransform(TransformSlot slot, Transform *transform);
+
+/// Stamp of the cells that this thread makes now: the serial of the call in progress, also while its
+/// trace is suspended for an excluded region; 0 outside.
+uint64_t &creationSerial();
 
 Result<Values> dispatch(const OpCall &call, std::span<const Value> operands);
 /// The bottom of the stack: type rule, view rule or library kernel, now. Composite ops are

@@ -32,7 +32,8 @@ struct Operand {
 
 /// The dtype that semantics §2 gives for operands together; InvalidType / InvalidArgument if none.
 Result<DType> promote(std::span<const Operand> operands);
-/// A scalar as a rank-0 value of `dtype`, recorded as a `full` op; Overflow when an int does not fit.
+/// A scalar as a rank-0 value of `dtype`, a constant of the active trace; Overflow when an int does
+/// not fit.
 Result<Value> scalarValue(const PythonScalar &scalar, DType dtype);
 Result<Value> castTo(Value value, DType dtype);
 

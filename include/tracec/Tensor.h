@@ -88,6 +88,8 @@ public:
   bool isDefined() const { return static_cast<bool>(cell); }
   bool isView() const { return path != nullptr; }
   const CellRef &cellRef() const { return cell; }
+  /// Identity of the index path; null for a tensor that is no view.
+  const void *pathIdentity() const { return path.get(); }
 
   /// The current value, through the transforms.
   Result<Value> read() const;

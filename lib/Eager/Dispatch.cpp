@@ -40,6 +40,11 @@ Transform *setActiveTransform(TransformSlot slot, Transform *transform) {
   return previous;
 }
 
+uint64_t &creationSerial() {
+  thread_local uint64_t serial = 0;
+  return serial;
+}
+
 bool anyTransformActive() { return activeCount != 0; }
 
 Result<Values> dispatch(const OpCall &call, std::span<const Value> operands) {

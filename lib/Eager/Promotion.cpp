@@ -150,9 +150,12 @@ Result<Scalar> convertScalar(const PythonScalar &scalar, DType dtype) {
 
 Result<Value> scalarValue(const PythonScalar &scalar, DType dtype) {
   TRACERT_ASSIGN(Scalar constant, convertScalar(scalar, dtype));
-  TRACERT_ASSIGN(Values results,
-                 dispatch({OpKind::full, {AttrValue::ints({}), AttrValue::scalar(constant)}}, {}));
-  return std::move(results.front());
+  TRACERT_ASSIGN(Value value, allocateValue({dtype, {}}));
+  std::memcpy(value->view().data, &constant.bits, dtypeSize(dtype));
+  if (Transform *trace = activeTransform(TransformSlot::Trace)) [[unlikely]] {
+    return trace->onScalar(scalar, std::move(value));
+  }
+  return value;
 }
 
 Result<Value> setItemScalar(const PythonScalar &scalar, DType dtype) {

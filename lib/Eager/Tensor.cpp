@@ -98,9 +98,7 @@ Status writeCell(const CellRef &cell, Value value) {
 Tensor Tensor::fromValue(Value value) {
   Tensor tensor;
   tensor.cell = CellRef(new Cell(std::move(value)));
-  if (Transform *trace = activeTransform(TransformSlot::Trace)) [[unlikely]] {
-    tensor.cell->createdBy = trace->serial();
-  }
+  tensor.cell->createdBy = creationSerial();
   return tensor;
 }
 
@@ -148,6 +146,13 @@ uint64_t activeSerial() {
 } // namespace
 
 Result<Value> Tensor::read() const {
+  if (path) {
+    if (Transform *trace = activeTransform(TransformSlot::Trace)) [[unlikely]] {
+      if (Value known = trace->readView(*cell.get(), path.get())) {
+        return known;
+      }
+    }
+  }
   TRACERT_ASSIGN(Value base, readCell(*cell.get()));
   if (!path) {
     return base;

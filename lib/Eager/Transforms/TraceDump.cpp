@@ -1,0 +1,323 @@
+#include "Eager/Transforms/TraceDump.h"
+
+#include "Eager/Evaluate.h"
+
+#include <algorithm>
+#include <set>
+
+namespace tracec {
+
+using tracert::InputDef;
+using tracert::kNoIndex;
+using tracert::OutputDef;
+using tracert::Program;
+
+namespace {
+
+std::string locText(const tracert::SourceLoc &loc) {
+  return loc.file + ":" + std::to_string(loc.line);
+}
+
+Status checkDumpable(const TraceRecord &record, const std::string &name) {
+  for (size_t s = 0; s + 1 < record.segments.size(); ++s) {
+    const TraceSegment &segment = record.segments[s];
+    std::string what = segment.endsInExcluded ? "an excluded region" : "a host read";
+    return Status::invalidArgument("'" + name + "' cannot be dumped: " + what + " at " +
+                                   locText(segment.endLoc) +
+                                   " needs Python; compute it with tc ops, or move it out of the "
+                                   "function");
+  }
+  for (const TraceSlot &slot : record.slots) {
+    if (slot.kind == TraceSlot::Kind::Loose) {
+      return Status::invalidArgument("'" + name + "' cannot be dumped: it uses a value that is " +
+                                     "neither an argument nor a captured tensor");
+    }
+  }
+  return Status();
+}
+
+/// A contiguous copy that a program can hold on to.
+Result<Value> contiguousCopy(const Value &value) {
+  TRACERT_TRY(ensureReady(value));
+  TRACERT_ASSIGN(Value copy, allocateValue(value->type()));
+  copyView(kernelContext(), value->view(), copy->view());
+  return copy;
+}
+
+const void *keep(Program &program, const Value &value) {
+  program.owners.push_back(std::shared_ptr<const void>(
+      new Value(value), [](const void *held) { delete static_cast<const Value *>(held); }));
+  return value->view().data;
+}
+
+/// All vars of the record, computed op by op by the eager kernels.
+Result<Values> evaluateRecord(const TraceRecord &record, const Values &slotValues) {
+  Values values(record.vars.size());
+  for (size_t i = 0; i < record.slots.size(); ++i) {
+    values[record.slots[i].var] = slotValues[i];
+  }
+  for (const TraceStep &step : record.steps) {
+    if (step.isConstant) {
+      values[record.constants[step.index].var] = record.constants[step.index].value;
+      continue;
+    }
+    const OpStep &op = record.ops[step.index];
+    Values operands;
+    for (VarId operand : op.operands) {
+      operands.push_back(values[operand]);
+    }
+    TRACERT_ASSIGN(Values results, evaluate(op.call, operands));
+    for (size_t i = 0; i < results.size(); ++i) {
+      values[op.results[i]] = results[i];
+    }
+  }
+  return values;
+}
+
+Status checkNames(const std::vector<std::string> &names, size_t wanted, const char *what) {
+  if (names.size() != wanted) {
+    return Status::invalidArgument("expected " + std::to_string(wanted) + " " + what +
+                                   " names, got " + std::to_string(names.size()));
+  }
+  std::set<std::string> seen;
+  for (const std::string &name : names) {
+    if (name.empty() || !seen.insert(name).second) {
+      return Status::invalidArgument(std::string(what) + " name '" + name +
+                                     "' is empty or given twice; names must differ");
+    }
+  }
+  return Status();
+}
+
+class Dumper {
+public:
+  Dumper(const TraceRecord &record, const TraceOptions &options, const DumpOptions &dump)
+      : record(record), options(options), dump(dump) {}
+
+  Status run() {
+    TRACERT_TRY(checkDumpable(record, options.name));
+    TRACERT_TRY(classifySlots());
+    TRACERT_TRY(chooseNames());
+    TRACERT_TRY(compile());
+    TRACERT_TRY(fillSignature());
+    TRACERT_TRY(addTestVector());
+    tracert::WriteOptions write;
+    write.keepLocs = dump.keepLocs;
+    return writeProgram(*program, dump.path, write);
+  }
+
+private:
+  bool isWritten(uint32_t slot) const {
+    return std::any_of(record.writes.begin(), record.writes.end(),
+                       [&](const TraceWrite &write) { return write.slot == slot; });
+  }
+
+  Status classifySlots() {
+    for (uint32_t i = 0; i < record.slots.size(); ++i) {
+      const TraceSlot &slot = record.slots[i];
+      if (slot.kind == TraceSlot::Kind::Captured && !isWritten(i)) {
+        constantSlots.push_back(i);
+        continue;
+      }
+      inputSlots.push_back(i);
+      slot.kind == TraceSlot::Kind::Captured ? ++stateCount : ++argumentCount;
+    }
+    // Arguments first, so that callers number them as in Python.
+    std::stable_sort(inputSlots.begin(), inputSlots.end(), [&](uint32_t a, uint32_t b) {
+      return (record.slots[a].kind == TraceSlot::Kind::Captured) <
+             (record.slots[b].kind == TraceSlot::Kind::Captured);
+    });
+    return Status();
+  }
+
+  Status chooseNames() {
+    inputNames = dump.inputNames;
+    if (inputNames.empty()) {
+      for (uint32_t slot : inputSlots) {
+        const TraceSlot &s = record.slots[slot];
+        if (s.kind == TraceSlot::Kind::Argument) {
+          inputNames.push_back(record.argumentNames[s.argument]);
+        } else if (s.kind == TraceSlot::Kind::ArgumentBase) {
+          inputNames.push_back(record.argumentNames[s.argument] + "_base");
+        }
+      }
+    }
+    TRACERT_TRY(checkNames(inputNames, argumentCount, "input"));
+    for (size_t i = 0; i < stateCount; ++i) {
+      inputNames.push_back("state" + std::to_string(i));
+    }
+    // Each returned tensor is an output, also when two are the same value.
+    for (VarId var : record.results) {
+      outputs.push_back({var, kNoIndex});
+    }
+    outputNames = dump.outputNames;
+    if (outputNames.empty()) {
+      for (size_t i = 0; i < outputs.size(); ++i) {
+        outputNames.push_back("output" + std::to_string(i));
+      }
+    }
+    TRACERT_TRY(checkNames(outputNames, outputs.size(), "output"));
+    for (const TraceWrite &write : record.writes) {
+      auto input = std::find(inputSlots.begin(), inputSlots.end(), write.slot);
+      uint32_t index = static_cast<uint32_t>(input - inputSlots.begin());
+      bool isState = record.slots[write.slot].kind == TraceSlot::Kind::Captured;
+      outputs.push_back({write.var, isState ? index : kNoIndex});
+      outputNames.push_back(inputNames[index] + "_out");
+    }
+    return Status();
+  }
+
+  Status compile() {
+    std::vector<VarId> inputVars;
+    for (uint32_t slot : inputSlots) {
+      inputVars.push_back(record.slots[slot].var);
+    }
+    size_t runtimeInputs = inputVars.size();
+    for (uint32_t slot : constantSlots) {
+      inputVars.push_back(record.slots[slot].var);
+    }
+    std::vector<VarId> outputVars;
+    for (const Output &output : outputs) {
+      outputVars.push_back(output.var);
+    }
+    TraceGraph graph = record.graph(options.name, 0, static_cast<uint32_t>(record.steps.size()),
+                                    inputVars, outputVars);
+    // Captures that are only read are weights.
+    for (size_t i = 0; i < constantSlots.size(); ++i) {
+      TRACERT_ASSIGN(Value weight,
+                     contiguousCopy(record.slots[constantSlots[i]].cell->value));
+      VarId var = graph.inputs[runtimeInputs + i];
+      graph.vars[var].type = weight->type();
+      graph.vars[var].dims = weight->shape();
+      graph.constants.push_back({var, weight->view().data,
+                                 std::shared_ptr<const void>(new Value(weight), [](const void *p) {
+                                   delete static_cast<const Value *>(p);
+                                 })});
+      slotValues[constantSlots[i]] = weight;
+    }
+    graph.inputs.resize(runtimeInputs);
+    graph.inputNames = inputNames;
+    graph.outputNames = outputNames;
+    TRACERT_TRY(fixDims(graph));
+    CompileOptions compileOptions;
+    compileOptions.targets = dump.targets;
+    compileOptions.optLevel = options.optLevel;
+    TRACERT_ASSIGN(const CompilerApi *compiler, loadCompiler());
+    return compiler->compile(graph, compileOptions, &program);
+  }
+
+  /// With an explicit `dynamic`, every size that is not named there is fixed.
+  Status fixDims(TraceGraph &graph) {
+    if (dump.dynamicDims.empty()) {
+      return Status();
+    }
+    for (size_t i = 0; i < graph.inputs.size(); ++i) {
+      TraceVar &var = graph.vars[graph.inputs[i]];
+      var.dims = var.type.shape;
+    }
+    for (const DumpOptions::DynamicDim &dim : dump.dynamicDims) {
+      if (dim.input >= argumentCount ||
+          dim.axis >= graph.vars[graph.inputs[dim.input]].dims.size()) {
+        return Status::invalidArgument("dynamic names axis " + std::to_string(dim.axis) +
+                                       " of input " + std::to_string(dim.input) +
+                                       ", which does not exist");
+      }
+      graph.vars[graph.inputs[dim.input]].dims[dim.axis] = tracert::kUnknownDim;
+    }
+    return Status();
+  }
+
+  Status fillSignature() {
+    program->userInfo = dump.userInfo;
+    program->symbols = dump.symbols;
+    for (size_t i = 0; i < program->inputs.size(); ++i) {
+      InputDef &input = program->inputs[i];
+      input.name = inputNames[i];
+      const Dims &dims = program->values[input.value].dims;
+      input.dimSymbols.assign(dims.size(), kNoIndex);
+      for (size_t axis = 0; axis < dims.size(); ++axis) {
+        if (dims[axis] == tracert::kUnknownDim) {
+          input.dimSymbols[axis] = symbolFor(static_cast<uint32_t>(i), static_cast<uint32_t>(axis));
+        }
+      }
+      if (i >= argumentCount) {
+        TRACERT_TRY(makeState(input, inputSlots[i]));
+      }
+    }
+    for (size_t i = 0; i < program->outputs.size(); ++i) {
+      program->outputs[i].name = outputNames[i];
+      program->outputs[i].stateInput = outputs[i].stateInput;
+    }
+    return Status();
+  }
+
+  uint32_t symbolFor(uint32_t input, uint32_t axis) {
+    for (const DumpOptions::DynamicDim &dim : dump.dynamicDims) {
+      if (dim.input == input && dim.axis == axis) {
+        return dim.symbol;
+      }
+    }
+    // 1 would be another specialisation, so a free size excludes it.
+    tracert::SymbolDef symbol{inputNames[input] + "_dim" + std::to_string(axis), 0, INT64_MAX};
+    program->symbols.push_back(std::move(symbol));
+    return static_cast<uint32_t>(program->symbols.size() - 1);
+  }
+
+  Status makeState(InputDef &input, uint32_t slot) {
+    TRACERT_ASSIGN(Value initial, contiguousCopy(record.slots[slot].cell->value));
+    slotValues[slot] = initial;
+    tracert::ValueDef value{initial->dtype(), initial->shape()};
+    program->values.push_back(value);
+    input.isState = true;
+    input.initialConstant = static_cast<uint32_t>(program->constants.size());
+    program->constants.push_back({static_cast<tracert::ValueId>(program->values.size() - 1),
+                                  initial->type(), keep(*program, initial)});
+    return Status();
+  }
+
+  Status addTestVector() {
+    Values all(record.slots.size());
+    for (size_t i = 0; i < all.size(); ++i) {
+      auto known = slotValues.find(static_cast<uint32_t>(i));
+      all[i] = known != slotValues.end() ? known->second : record.recordedSlotValues[i];
+    }
+    TRACERT_ASSIGN(Values values, evaluateRecord(record, all));
+    tracert::TestVector vector;
+    vector.origin = "recorded call, expected values from eager execution";
+    for (uint32_t slot : inputSlots) {
+      TRACERT_ASSIGN(Value input, contiguousCopy(all[slot]));
+      vector.inputs.push_back({input->type(), keep(*program, input)});
+    }
+    for (const Output &output : outputs) {
+      TRACERT_ASSIGN(Value expected, contiguousCopy(values[output.var]));
+      vector.outputs.push_back({expected->type(), keep(*program, expected)});
+    }
+    program->testVectors.push_back(std::move(vector));
+    return Status();
+  }
+
+  struct Output {
+    VarId var;
+    uint32_t stateInput;
+  };
+  const TraceRecord &record;
+  const TraceOptions &options;
+  const DumpOptions &dump;
+  std::vector<uint32_t> inputSlots;
+  std::vector<uint32_t> constantSlots;
+  size_t argumentCount = 0;
+  size_t stateCount = 0;
+  std::vector<std::string> inputNames;
+  std::vector<std::string> outputNames;
+  std::vector<Output> outputs;
+  std::map<uint32_t, Value> slotValues;
+  std::shared_ptr<Program> program;
+};
+
+} // namespace
+
+Status dumpRecord(const TraceRecord &record, const TraceOptions &options, const DumpOptions &dump) {
+  return Dumper(record, options, dump).run();
+}
+
+} // namespace tracec

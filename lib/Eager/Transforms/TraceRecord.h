@@ -1,0 +1,160 @@
+/// What one specialisation of a traced function recorded: its steps, the slots through which outside
+/// values come in, and the segments that are compiled and run as Programs.
+#pragma once
+
+#include "tracec/Compiler.h"
+#include "tracec/Functional.h"
+#include "tracec/Trace.h"
+#include "tracert/Executor.h"
+
+#include <map>
+#include <mutex>
+#include <vector>
+
+namespace tracec {
+
+/// Where an outside value comes from on each call.
+struct TraceSlot {
+  enum class Kind : uint8_t {
+    /// The value of argument tensor `argument`.
+    Argument,
+    /// The value of the cell that argument `argument`, a view, belongs to.
+    ArgumentBase,
+    /// The value of `cell`, which the function reached by itself.
+    Captured,
+    /// A value that entered in the middle (from an excluded region); bound at its first use.
+    Loose,
+  };
+  Kind kind = Kind::Argument;
+  uint32_t argument = 0;
+  CellRef cell;
+  VarId var = 0;
+};
+
+/// How a constant was written in Python, so that 1, True and 1.0 differ.
+enum class ConstantTag : uint8_t { PythonBool, PythonInt, PythonFloat, Array };
+
+struct ConstantStep {
+  ConstantTag tag = ConstantTag::Array;
+  PythonScalar scalar; // unless Array
+  Value value;
+  VarId var = 0;
+  tracert::SourceLoc loc;
+};
+
+struct OpStep {
+  OpCall call;
+  std::vector<VarId> operands;
+  std::vector<VarId> results;
+  tracert::SourceLoc loc;
+  tracert::IndexMode indexMode = tracert::IndexMode::Checked;
+};
+
+struct TraceStep {
+  bool isConstant = false;
+  /// Into TraceRecord::constants or ::ops; ops are numbered by this index in messages.
+  uint32_t index = 0;
+};
+
+/// Steps [first, end) up to a host read, an excluded region or the end of the call.
+struct TraceSegment {
+  uint32_t firstStep = 0;
+  uint32_t endStep = 0;
+  /// Defined before the segment, constants excepted.
+  std::vector<VarId> inputs;
+  /// Values that Python still held at the end of the segment.
+  std::vector<VarId> outputs;
+  /// What ended it, for messages.
+  tracert::SourceLoc endLoc;
+  bool endsInExcluded = false;
+};
+
+/// A cell from outside that the call wrote, and the last value it got.
+struct TraceWrite {
+  uint32_t slot = 0;
+  VarId var = 0;
+};
+
+/// What of a tensor must be the same for a record to serve a call: sizes may differ, but not
+/// between 1 and more.
+struct TypeKey {
+  DType dtype = DType::Float32;
+  size_t rank = 0;
+  uint64_t onesMask = 0;
+  static TypeKey of(const TensorType &type);
+  friend bool operator==(const TypeKey &, const TypeKey &) = default;
+};
+
+/// How a call's arguments look; what CallArguments says without the data.
+struct CallSignature {
+  std::string structure;
+  /// Which arguments share a cell, and which are views.
+  std::vector<uint32_t> cellOf;
+  std::vector<uint8_t> isView;
+  std::vector<TypeKey> types;
+};
+
+struct TraceRecord {
+  CallSignature signature;
+  std::vector<std::string> argumentNames;
+  std::vector<TensorType> vars;
+  std::vector<TraceSlot> slots;
+  std::vector<ConstantStep> constants;
+  std::vector<OpStep> ops;
+  std::vector<TraceStep> steps;
+  std::vector<TraceSegment> segments;
+  std::vector<TraceWrite> writes;
+  /// Vars of the tensors that the function returned; ~0 for one that is not of this trace.
+  std::vector<VarId> results;
+  /// Values of argument and loose slots in the recorded call (they are immutable), by slot.
+  Values recordedSlotValues;
+
+  /// ~0: defined by an op or a constant.
+  std::vector<uint32_t> slotOfVar;
+
+  /// A graph of the steps [first, end), for the compiler or for printing.
+  TraceGraph graph(const std::string &name, uint32_t first, uint32_t end,
+                   const std::vector<VarId> &inputs, const std::vector<VarId> &outputs) const;
+  /// All segments as one graph; inputs are the slots in order.
+  TraceGraph wholeGraph(const std::string &name) const;
+  /// Fills segments' inputs once all steps are known.
+  void findSegmentInputs();
+};
+
+/// A record with its compiled programs; shared by the threads that replay it.
+class CompiledRecord {
+public:
+  CompiledRecord(TraceRecord record, TraceOptions options)
+      : record(std::move(record)), options(std::move(options)), states(this->record.segments.size()) {}
+
+  const TraceRecord record;
+
+  /// Runs a segment with this thread's evaluation options, compiling it at its first run.
+  Status runSegment(size_t segment, std::span<const TensorView> inputs,
+                    std::vector<tracert::OwnedTensor> &outputs);
+  bool isCompiled() const { return compiled; }
+  void markReplayed() { compiled = true; }
+  TracedFunction::Stats stats() const;
+
+private:
+  struct SegmentState {
+    std::map<tracert::Isa, std::shared_ptr<const tracert::Program>> programs;
+    struct IdleExecutor {
+      tracert::SectionChoice section;
+      tracert::ThreadPool *pool;
+      std::unique_ptr<tracert::Executor> executor;
+    };
+    std::vector<IdleExecutor> idle;
+  };
+  Result<SegmentState::IdleExecutor> takeExecutor(size_t segment);
+
+  TraceOptions options;
+  mutable std::mutex mutex;
+  std::vector<SegmentState> states;
+  std::atomic<bool> compiled{false};
+};
+
+/// Sets lastTraceMismatch() and makes the status; `detail` says both sides, `advice` what to do.
+Status traceMismatch(TraceMismatch mismatch, const std::string &detail, const std::string &advice);
+
+} // namespace tracec

@@ -1,0 +1,178 @@
+#include "Eager/Transforms/TraceSession.h"
+
+namespace tracec {
+
+TraceRecorder::TraceRecorder(const CallArguments &call, CallSignature signature)
+    : TraceSession(call) {
+  record.signature = std::move(signature);
+  record.argumentNames = call.names;
+  record.segments.push_back({});
+  for (uint32_t i = 0; i < call.tensors.size(); ++i) {
+    const Tensor &tensor = call.tensors[i];
+    Cell *cell = tensor.cellRef().get();
+    if (!tensor.isView() && slotOfCell.contains(cell)) {
+      continue;
+    }
+    // No transform is active yet, so this reads the committed value.
+    Result<Value> value = tensor.read();
+    if (!value.ok()) {
+      continue;
+    }
+    VarId var = newSlot({TraceSlot::Kind::Argument, i, {}, 0}, *value);
+    if (tensor.isView()) {
+      viewArguments.push_back({cell, tensor.pathIdentity(), *value});
+    } else {
+      slotOfCell[cell] = record.slotOfVar[var];
+    }
+  }
+}
+
+VarId TraceRecorder::newVar(const TensorType &type, uint32_t slot) {
+  record.vars.push_back(type);
+  record.slotOfVar.push_back(slot);
+  held.emplace_back();
+  return static_cast<VarId>(record.vars.size() - 1);
+}
+
+VarId TraceRecorder::newSlot(TraceSlot slot, const Value &value) {
+  slot.var = newVar(value->type(), static_cast<uint32_t>(record.slots.size()));
+  record.slots.push_back(std::move(slot));
+  record.recordedSlotValues.push_back(value);
+  externals.emplace(value.get(), record.slots.back().var);
+  return record.slots.back().var;
+}
+
+void TraceRecorder::markOwn(const Value &value, VarId var) {
+  value->traceSerial = ownSerial;
+  value->traceVar = var;
+  held[var] = value;
+}
+
+VarId TraceRecorder::varOf(const Value &value) {
+  if (value->traceSerial == ownSerial) {
+    return value->traceVar;
+  }
+  auto known = externals.find(value.get());
+  if (known != externals.end()) {
+    return known->second;
+  }
+  return newSlot({TraceSlot::Kind::Loose, 0, {}, 0}, value);
+}
+
+Result<Values> TraceRecorder::apply(const OpCall &call, std::span<const Value> operands,
+                                    Next next) {
+  OpStep step{call, {}, {}, currentLocation(), evalOptions().indexMode};
+  TRACERT_ASSIGN(Values results, next(call, operands));
+  for (const Value &operand : operands) {
+    step.operands.push_back(varOf(operand));
+  }
+  for (Value &result : results) {
+    VarId var = newVar(result->type(), ~0u);
+    markOwn(result, var);
+    step.results.push_back(var);
+  }
+  record.steps.push_back({false, static_cast<uint32_t>(record.ops.size())});
+  record.ops.push_back(std::move(step));
+  return results;
+}
+
+Result<Value> TraceRecorder::onConstant(ConstantTag tag, const PythonScalar &scalar, Value value) {
+  VarId var = newVar(value->type(), ~0u);
+  markOwn(value, var);
+  record.steps.push_back({true, static_cast<uint32_t>(record.constants.size())});
+  record.constants.push_back({tag, scalar, value, var, currentLocation()});
+  return value;
+}
+
+Result<Value> TraceRecorder::readCell(Cell &cell) {
+  Value value = cell.value;
+  if (isOwn(cell) || written.contains(&cell) || slotOfCell.contains(&cell)) {
+    return value;
+  }
+  TraceSlot slot{TraceSlot::Kind::Captured, 0, {}, 0};
+  cell.retain();
+  slot.cell = CellRef(&cell);
+  for (uint32_t i = 0; i < arguments.tensors.size(); ++i) {
+    if (arguments.tensors[i].cellRef().get() == &cell) {
+      slot = {TraceSlot::Kind::ArgumentBase, i, {}, 0};
+      break;
+    }
+  }
+  slotOfCell[&cell] = static_cast<uint32_t>(record.slots.size());
+  newSlot(std::move(slot), value);
+  return value;
+}
+
+Status TraceRecorder::storeCell(Cell &cell, Value value) {
+  // A cell that is written before it was read becomes a slot now, so that its write has a place.
+  TRACERT_TRY(readCell(cell).status());
+  if (!written.contains(&cell)) {
+    cell.retain();
+    writtenOrder.push_back(CellRef(&cell));
+  }
+  written[&cell] = value;
+  cell.value = std::move(value);
+  return Status();
+}
+
+void TraceRecorder::endSegment(bool isExcluded) {
+  TraceSegment &segment = record.segments.back();
+  segment.endStep = static_cast<uint32_t>(record.steps.size());
+  segment.endsInExcluded = isExcluded;
+  if (isExcluded || segment.endStep > segment.firstStep) {
+    segment.endLoc = currentLocation();
+  }
+  for (uint32_t i = segment.firstStep; i < segment.endStep; ++i) {
+    if (record.steps[i].isConstant) {
+      continue;
+    }
+    for (VarId var : record.ops[record.steps[i].index].results) {
+      // One reference is ours: any other means that Python or a cell can still reach the value.
+      if (held[var]->useCount() > 1) {
+        segment.outputs.push_back(var);
+      } else {
+        held[var] = Value();
+      }
+    }
+  }
+}
+
+Status TraceRecorder::onHostRead(const Value &value) {
+  if (value->traceSerial != ownSerial ||
+      record.segments.back().firstStep == record.steps.size()) {
+    return Status();
+  }
+  endSegment(/*isExcluded=*/false);
+  record.segments.emplace_back().firstStep = static_cast<uint32_t>(record.steps.size());
+  return Status();
+}
+
+Status TraceRecorder::beginExcluded() {
+  endSegment(/*isExcluded=*/true);
+  record.segments.emplace_back().firstStep = static_cast<uint32_t>(record.steps.size());
+  return Status();
+}
+
+Status TraceRecorder::finish(std::span<const Tensor> results) {
+  for (const CellRef &cell : writtenOrder) {
+    const Value &value = written[cell.get()];
+    if (value->traceSerial == ownSerial) {
+      record.writes.push_back({slotOfCell[cell.get()], value->traceVar});
+    } else if (auto known = externals.find(value.get()); known != externals.end()) {
+      record.writes.push_back({slotOfCell[cell.get()], known->second});
+    }
+  }
+  for (const Tensor &result : results) {
+    TRACERT_ASSIGN(Value value, result.read());
+    record.results.push_back(varOf(value));
+  }
+  endSegment(/*isExcluded=*/false);
+  record.findSegmentInputs();
+  // Only the values of constants and slots are needed from here on.
+  held.clear();
+  written.clear();
+  externals.clear();
+  return Status();
+}
+
+} // namespace tracec

@@ -1,0 +1,57 @@
+#include "Eager/Transforms/TraceSession.h"
+
+namespace tracec {
+
+uint64_t nextTraceSerial() {
+  static std::atomic<uint64_t> counter{0};
+  return ++counter;
+}
+
+namespace {
+thread_local TraceMismatch lastMismatch;
+
+std::string locText(const tracert::SourceLoc &loc) {
+  return loc.file.empty() ? "an unknown line" : loc.file + ":" + std::to_string(loc.line);
+}
+} // namespace
+
+const TraceMismatch &lastTraceMismatch() { return lastMismatch; }
+
+Status traceMismatch(TraceMismatch mismatch, const std::string &detail, const std::string &advice) {
+  std::string message = mismatch.code + " trace mismatch (" + mismatch.reason + ") at op #" +
+                        std::to_string(mismatch.opIndex) + ": " + detail + "; then " +
+                        locText(mismatch.thenLoc) + ", now " + locText(mismatch.nowLoc) + "; " +
+                        advice;
+  lastMismatch = std::move(mismatch);
+  return Status(tracert::StatusCode::TraceMismatch, std::move(message));
+}
+
+TraceSession::TraceSession(const CallArguments &arguments)
+    : arguments(arguments), ownSerial(nextTraceSerial()) {}
+
+Value TraceSession::readView(const Cell &cell, const void *path) {
+  for (const ViewArgument &view : viewArguments) {
+    if (view.cell == &cell && view.path == path) {
+      return view.value;
+    }
+  }
+  return Value();
+}
+
+Status TraceSession::writeCell(Cell &cell, Value value) {
+  std::erase_if(viewArguments, [&](const ViewArgument &view) { return view.cell == &cell; });
+  if (isOwn(cell)) {
+    cell.value = std::move(value);
+    return Status();
+  }
+  return storeCell(cell, std::move(value));
+}
+
+Result<Value> TraceSession::onScalar(const PythonScalar &scalar, Value value) {
+  ConstantTag tag = scalar.kind == PythonScalar::Kind::Bool  ? ConstantTag::PythonBool
+                    : scalar.kind == PythonScalar::Kind::Int ? ConstantTag::PythonInt
+                                                             : ConstantTag::PythonFloat;
+  return onConstant(tag, scalar, std::move(value));
+}
+
+} // namespace tracec

@@ -1,0 +1,130 @@
+/// One call of a traced function: the transform in the Trace slot, as a recorder or as a replayer.
+#pragma once
+
+#include "Eager/Transforms/TraceRecord.h"
+
+#include <unordered_map>
+
+namespace tracec {
+
+class TraceSession : public Transform {
+public:
+  explicit TraceSession(const CallArguments &arguments);
+  uint64_t serial() const override { return ownSerial; }
+  /// A view argument is an input of its own until its cell is written.
+  Value readView(const Cell &cell, const void *path) override;
+  Status writeCell(Cell &cell, Value value) override;
+  /// An excluded region begins here.
+  virtual Status beginExcluded() = 0;
+  virtual Status finish(std::span<const Tensor> results) = 0;
+  /// The call ended by an exception.
+  virtual void abandon() = 0;
+  virtual Result<Value> onConstant(ConstantTag tag, const PythonScalar &scalar, Value value) = 0;
+  Result<Value> onHostData(Value value) final {
+    return onConstant(ConstantTag::Array, {}, std::move(value));
+  }
+  Result<Value> onScalar(const PythonScalar &scalar, Value value) final;
+
+protected:
+  struct ViewArgument {
+    const Cell *cell;
+    const void *path;
+    Value value;
+  };
+  /// The slot-visible tensors of the call, in order, and the cells behind them.
+  const CallArguments &arguments;
+  std::vector<ViewArgument> viewArguments;
+  const uint64_t ownSerial;
+
+  bool isOwn(const Cell &cell) const { return cell.createdBy == ownSerial; }
+  virtual Status storeCell(Cell &cell, Value value) = 0;
+};
+
+/// Runs the call eagerly and writes the record.
+class TraceRecorder final : public TraceSession {
+public:
+  TraceRecorder(const CallArguments &arguments, CallSignature signature);
+
+  Result<Values> apply(const OpCall &call, std::span<const Value> operands, Next next) override;
+  Result<Value> readCell(Cell &cell) override;
+  Status onHostRead(const Value &value) override;
+  Result<Value> onConstant(ConstantTag tag, const PythonScalar &scalar, Value value) override;
+  Status beginExcluded() override;
+  Status finish(std::span<const Tensor> results) override;
+  void abandon() override {}
+  TraceRecord takeRecord() { return std::move(record); }
+
+private:
+  Status storeCell(Cell &cell, Value value) override;
+  VarId newVar(const TensorType &type, uint32_t slot);
+  VarId newSlot(TraceSlot slot, const Value &value);
+  /// The number of `value`, which becomes a loose slot if it is not known.
+  VarId varOf(const Value &value);
+  void markOwn(const Value &value, VarId var);
+  void endSegment(bool isExcluded);
+
+  TraceRecord record;
+  /// By var: keeps results alive so that the ones Python still holds are seen at a segment's end.
+  Values held;
+  std::unordered_map<const ValueImpl *, VarId> externals;
+  std::unordered_map<const Cell *, uint32_t> slotOfCell;
+  std::unordered_map<const Cell *, Value> written;
+  std::vector<CellRef> writtenOrder;
+};
+
+/// Compares the call with the record and runs the segments' programs.
+class TraceReplayer final : public TraceSession, public PlaceholderSource {
+public:
+  TraceReplayer(const CallArguments &arguments, std::shared_ptr<CompiledRecord> compiled);
+
+  Result<Values> apply(const OpCall &call, std::span<const Value> operands, Next next) override;
+  Result<Value> readCell(Cell &cell) override;
+  Status onHostRead(const Value &value) override;
+  Result<Value> onConstant(ConstantTag tag, const PythonScalar &scalar, Value value) override;
+  Status beginExcluded() override;
+  Status finish(std::span<const Tensor> results) override;
+  void abandon() override;
+
+  Status fill(ValueImpl &value) override;
+  void retain() override { ++references; }
+  void release() override {
+    if (--references == 0) {
+      delete this;
+    }
+  }
+
+private:
+  ~TraceReplayer() override = default;
+  Status storeCell(Cell &cell, Value value) override;
+  bool isInternal(VarId var) const { return record.slotOfVar[var] == ~0u; }
+  Status checkOp(const OpStep &expected, uint32_t number, const OpCall &call,
+                 std::span<const Value> operands);
+  Status checkOperand(const OpStep &expected, uint32_t number, size_t position,
+                      const Value &operand);
+  Result<Values> makeResults(const OpStep &expected, const OpCall &call,
+                             std::span<const Value> operands);
+  Status fail(const char *code, const char *reason, uint32_t op, const tracert::SourceLoc &then,
+              const std::string &detail, const std::string &advice);
+  Status failed(Status status);
+  /// Runs the segments that end at or before the current step.
+  Status runSegments();
+  void commit();
+  void dropPlaceholders(const Status &why);
+
+  std::shared_ptr<CompiledRecord> compiled;
+  const TraceRecord &record;
+  /// The current value of each var of the record.
+  Values values;
+  std::unordered_map<const Cell *, std::pair<CellRef, Value>> overlay;
+  uint32_t position = 0;
+  size_t segmentsRun = 0;
+  bool sawUnexpectedConstant = false;
+  bool isOver = false;
+  Status failure;
+  std::atomic<int64_t> references{1};
+};
+
+/// Counts calls; never 0.
+uint64_t nextTraceSerial();
+
+} // namespace tracec

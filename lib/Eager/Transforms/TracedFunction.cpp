@@ -1,0 +1,313 @@
+#include "Eager/Transforms/TraceDump.h"
+#include "Eager/Transforms/TraceSession.h"
+
+#include <algorithm>
+
+namespace tracec {
+
+namespace {
+
+constexpr size_t kMaxSpecialisations = 8;
+
+std::string typeKeyText(const TypeKey &key) {
+  std::string text(dtypeName(key.dtype));
+  text += " of rank " + std::to_string(key.rank);
+  return text;
+}
+
+CallSignature signatureOf(const CallArguments &arguments) {
+  CallSignature signature;
+  signature.structure = arguments.structure;
+  for (size_t i = 0; i < arguments.tensors.size(); ++i) {
+    const Cell *cell = arguments.tensors[i].cellRef().get();
+    uint32_t first = static_cast<uint32_t>(i);
+    for (uint32_t j = 0; j < i; ++j) {
+      if (arguments.tensors[j].cellRef().get() == cell) {
+        first = j;
+        break;
+      }
+    }
+    signature.cellOf.push_back(first);
+    signature.isView.push_back(arguments.tensors[i].isView());
+    Result<TensorType> type = arguments.tensors[i].type();
+    signature.types.push_back(type.ok() ? TypeKey::of(*type) : TypeKey{});
+  }
+  return signature;
+}
+
+/// Which cells an otherwise equal record captured must also look as they did.
+bool capturesMatch(const TraceRecord &record) {
+  for (const TraceSlot &slot : record.slots) {
+    if (slot.kind == TraceSlot::Kind::Captured &&
+        !(TypeKey::of(slot.cell->value->type()) == TypeKey::of(record.vars[slot.var]))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool sameDTypes(const std::vector<TypeKey> &a, const std::vector<TypeKey> &b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const TypeKey &x, const TypeKey &y) { return x.dtype == y.dtype; });
+}
+
+class TracedFunctionImpl final : public TracedFunction,
+                                 public std::enable_shared_from_this<TracedFunctionImpl> {
+public:
+  explicit TracedFunctionImpl(TraceOptions options) : options(std::move(options)) {}
+
+  State state() const override {
+    std::lock_guard lock(mutex);
+    if (records.empty()) {
+      return State::Untraced;
+    }
+    bool anyReplayed = std::any_of(records.begin(), records.end(),
+                                   [](const auto &record) { return record->isCompiled(); });
+    return anyReplayed ? State::Compiled : State::Traced;
+  }
+
+  /// The record that serves a call with this signature; null: record a new one.
+  Result<std::shared_ptr<CompiledRecord>> find(const CallSignature &now) {
+    std::lock_guard lock(mutex);
+    bool anyStructure = records.empty();
+    std::shared_ptr<CompiledRecord> sameStructure;
+    bool anyDTypes = records.empty();
+    for (size_t i = 0; i < records.size(); ++i) {
+      const CallSignature &then = records[i]->record.signature;
+      if (then.structure != now.structure) {
+        continue;
+      }
+      anyStructure = true;
+      sameStructure = records[i];
+      if (!sameDTypes(then.types, now.types)) {
+        continue;
+      }
+      anyDTypes = true;
+      if (then.types == now.types && then.cellOf == now.cellOf && then.isView == now.isView &&
+          capturesMatch(records[i]->record)) {
+        // Most recently used last.
+        std::rotate(records.begin() + static_cast<ptrdiff_t>(i),
+                    records.begin() + static_cast<ptrdiff_t>(i) + 1, records.end());
+        return records.back();
+      }
+    }
+    if (!anyStructure) {
+      return structureMismatch(records.back()->record, now);
+    }
+    if (!anyDTypes) {
+      return dtypeMismatch(sameStructure->record, now);
+    }
+    if (!records.empty()) {
+      lastMiss = "a new specialisation was recorded: an argument's or capture's rank, the set of its "
+                 "axes of size 1, or which arguments share a tensor changed";
+    }
+    return std::shared_ptr<CompiledRecord>();
+  }
+
+  void add(TraceRecord record) {
+    std::lock_guard lock(mutex);
+    if (records.size() == kMaxSpecialisations) {
+      records.erase(records.begin());
+    }
+    records.push_back(std::make_shared<CompiledRecord>(std::move(record), options));
+  }
+
+  Result<TraceGraph> graph() const override {
+    TRACERT_ASSIGN(std::shared_ptr<CompiledRecord> record, latest());
+    return record->record.wholeGraph(options.name);
+  }
+
+  std::string explain() const override;
+
+  Status dump(const DumpOptions &dumpOptions) const override {
+    TRACERT_ASSIGN(std::shared_ptr<CompiledRecord> record, latest());
+    return dumpRecord(record->record, options, dumpOptions);
+  }
+
+  Stats stats() const override {
+    std::lock_guard lock(mutex);
+    Stats total;
+    for (const auto &record : records) {
+      Stats one = record->stats();
+      total.ops += one.ops;
+      total.segments += one.segments;
+      total.kernels += one.kernels;
+      total.arenaBytes += one.arenaBytes;
+      total.replays += one.replays;
+    }
+    total.specialisations = records.size();
+    return total;
+  }
+
+private:
+  Result<std::shared_ptr<CompiledRecord>> latest() const {
+    std::lock_guard lock(mutex);
+    if (records.empty()) {
+      return Status::invalidArgument("'" + options.name +
+                                     "' has not been traced yet; call it once first");
+    }
+    return records.back();
+  }
+
+  static Status structureMismatch(const TraceRecord &record, const CallSignature &now) {
+    return traceMismatch({"TC0211", "argument structure", 0, {}, currentLocation()},
+                         "the arguments were (" + record.signature.structure + ") and are (" +
+                             now.structure + ")",
+                         "pass what changes as a tensor, or trace the variants separately");
+  }
+
+  static Status dtypeMismatch(const TraceRecord &record, const CallSignature &now) {
+    for (size_t i = 0; i < now.types.size(); ++i) {
+      const TypeKey &then = record.signature.types[i];
+      if (then.dtype != now.types[i].dtype) {
+        return traceMismatch({"TC0206", "dtype", 0, {}, currentLocation()},
+                             "argument '" + record.argumentNames[i] + "' was " +
+                                 typeKeyText(then) + " and is " + typeKeyText(now.types[i]),
+                             "make the dtypes the same on every call, e.g. with .astype, or trace "
+                             "the function once per dtype");
+      }
+    }
+    return Status::internal("no argument differs in dtype");
+  }
+
+  const TraceOptions options;
+  mutable std::mutex mutex;
+  std::vector<std::shared_ptr<CompiledRecord>> records;
+  std::string lastMiss;
+};
+
+std::string TracedFunctionImpl::explain() const {
+  std::lock_guard lock(mutex);
+  std::string text = "trace of '" + options.name + "': " + std::to_string(records.size()) +
+                     (records.size() == 1 ? " specialisation\n" : " specialisations\n");
+  for (size_t i = 0; i < records.size(); ++i) {
+    const TraceRecord &record = records[i]->record;
+    TracedFunction::Stats stats = records[i]->stats();
+    text += "#" + std::to_string(i) + ": arguments (" + record.signature.structure + ")\n";
+    for (const TraceSlot &slot : record.slots) {
+      if (slot.kind == TraceSlot::Kind::Argument) {
+        text += "  argument '" + record.argumentNames[slot.argument] + "' recorded as " +
+                record.vars[slot.var].str() + "\n";
+      } else if (slot.kind == TraceSlot::Kind::Captured) {
+        text += "  captured tensor " + record.vars[slot.var].str() + "\n";
+      }
+    }
+    for (const TraceWrite &write : record.writes) {
+      text += "  writes slot " + std::to_string(write.slot) + " back on each call\n";
+    }
+    text += "  " + std::to_string(stats.ops) + " ops in " + std::to_string(stats.segments) +
+            " segments, " + std::to_string(stats.kernels) + " compiled kernels, " +
+            std::to_string(stats.replays) + " segment runs, arena " +
+            std::to_string(stats.arenaBytes) + " bytes\n";
+    for (size_t s = 0; s + 1 < record.segments.size(); ++s) {
+      const TraceSegment &segment = record.segments[s];
+      text += "  segment " + std::to_string(s) + " ends at " + segment.endLoc.file + ":" +
+              std::to_string(segment.endLoc.line) +
+              (segment.endsInExcluded ? " (excluded region)\n" : " (host read)\n");
+    }
+  }
+  if (!lastMiss.empty()) {
+    text += "last miss: " + lastMiss + "\n";
+  }
+  return text;
+}
+
+} // namespace
+
+std::shared_ptr<TracedFunction> TracedFunction::create(TraceOptions options) {
+  return std::make_shared<TracedFunctionImpl>(std::move(options));
+}
+
+//===----------------------------------------------------------------------===//
+// Scopes
+//===----------------------------------------------------------------------===//
+
+struct CallScope::Impl {
+  std::shared_ptr<TracedFunctionImpl> function;
+  CallArguments arguments;
+  std::unique_ptr<TraceRecorder> recorder;
+  TraceReplayer *replayer = nullptr;
+  Transform *previous = nullptr;
+  uint64_t previousSerial = 0;
+  bool isActive = false;
+
+  TraceSession *session() const {
+    return recorder ? static_cast<TraceSession *>(recorder.get()) : replayer;
+  }
+  void install() {
+    previous = setActiveTransform(TransformSlot::Trace, session());
+    previousSerial = std::exchange(creationSerial(), session()->serial());
+    isActive = true;
+  }
+  void remove() {
+    if (isActive) {
+      setActiveTransform(TransformSlot::Trace, previous);
+      creationSerial() = previousSerial;
+      isActive = false;
+    }
+  }
+};
+
+CallScope::CallScope(std::shared_ptr<TracedFunction> function) : impl(std::make_unique<Impl>()) {
+  impl->function = std::static_pointer_cast<TracedFunctionImpl>(std::move(function));
+}
+
+CallScope::~CallScope() {
+  impl->remove();
+  if (impl->replayer) {
+    impl->replayer->abandon();
+    impl->replayer->release();
+  }
+}
+
+Status CallScope::begin(const CallArguments &arguments) {
+  // Inside another traced call, or in its excluded region, the body simply runs.
+  if (creationSerial() != 0) {
+    return Status();
+  }
+  impl->arguments = arguments;
+  CallSignature signature = signatureOf(impl->arguments);
+  TRACERT_ASSIGN(std::shared_ptr<CompiledRecord> record, impl->function->find(signature));
+  if (record) {
+    impl->replayer = new TraceReplayer(impl->arguments, std::move(record));
+  } else {
+    impl->recorder = std::make_unique<TraceRecorder>(impl->arguments, std::move(signature));
+  }
+  impl->install();
+  return Status();
+}
+
+Status CallScope::finish(std::span<const Tensor> results) {
+  if (!impl->isActive) {
+    return Status();
+  }
+  Status status = impl->session()->finish(results);
+  impl->remove();
+  if (status.ok() && impl->recorder) {
+    impl->function->add(impl->recorder->takeRecord());
+  }
+  return status;
+}
+
+ExcludeScope::ExcludeScope() = default;
+
+Status ExcludeScope::enter() {
+  Transform *active = activeTransform(TransformSlot::Trace);
+  if (!active) {
+    return Status();
+  }
+  // Only this library installs transforms in the Trace slot.
+  TRACERT_TRY(static_cast<TraceSession *>(active)->beginExcluded());
+  suspended = setActiveTransform(TransformSlot::Trace, nullptr);
+  return Status();
+}
+
+void ExcludeScope::leave() {
+  if (suspended) {
+    setActiveTransform(TransformSlot::Trace, std::exchange(suspended, nullptr));
+  }
+}
+
+ExcludeScope::~ExcludeScope() { leave(); }
+
+} // namespace tracec
