@@ -1,14 +1,12 @@
-#include "BlockSum.h"
 #include "CoreTables.h"
 #include "DtypeTags.h"
-
-#include "tracert/scalar/Arithmetic.h"
+#include "MatmulTile.h"
 
 #include <cstring>
 
-// C = A x B by packed panels: A in panels of tileRows x depth, B in panels of depth x tileColumns,
-// a register tile of C over a block of the depth, its partial sums kept in C between such blocks.
-// Each output is one chain of fma over ascending depth, so no split changes a bit.
+// C = A x B by panels: A in rows of a tile, B in panels of a tile's columns, C a register tile over
+// a block of the depth, its partial sums kept in C between such blocks. Operands that lie well in
+// memory are read where they are; packing absorbs all other strides and the edges.
 
 namespace tracert::TRACERT_ISA {
 namespace {
@@ -18,112 +16,18 @@ TRACERT_INLINE int64_t roundUp(int64_t value, int64_t step) {
   return (value + step - 1) / step * step;
 }
 
-/// What the tile kernel needs of an element type: Acc is what is packed and accumulated.
-template <class D> struct FloatTile {
-  using Stored = typename D::Storage;
-  using Acc = typename D::Compute;
-  using S = Simd<Acc>;
-  static constexpr bool inPlace = std::is_same_v<Stored, Acc>;
-#if defined(__AVX512F__)
-  static constexpr int rows = 9, registers = 3;
-#elif defined(__AVX2__)
-  static constexpr int rows = 6, registers = 2;
-#else
-  static constexpr int rows = 4, registers = 2;
-#endif
-  static constexpr int columns = registers * S::width;
-
-  TRACERT_INLINE static Acc widen(Stored stored) { return toAccumulator(stored); }
-  TRACERT_INLINE static Stored narrow(Acc value) {
-    if constexpr (inPlace) {
-      return value;
-    } else {
-      return scalar::floatToHalfBits(value);
-    }
-  }
-
-  [[gnu::noinline]] static void kernel(const Acc *a, const Acc *b, int64_t depth, Acc *c,
-                                       int64_t cStride, bool isFirst) {
-    typename S::Register sums[rows][registers];
-#pragma GCC unroll 16
-    for (int row = 0; row < rows; ++row) {
-#pragma GCC unroll 4
-      for (int i = 0; i < registers; ++i) {
-        sums[row][i] = isFirst ? S::splat(Acc(0)) : S::load(c + row * cStride + i * S::width);
-      }
-    }
-    for (int64_t k = 0; k < depth; ++k, a += rows, b += columns) {
-      typename S::Register right[registers];
-#pragma GCC unroll 4
-      for (int i = 0; i < registers; ++i) {
-        right[i] = S::load(b + i * S::width);
-      }
-#pragma GCC unroll 16
-      for (int row = 0; row < rows; ++row) {
-        typename S::Register left = S::splat(a[row]);
-#pragma GCC unroll 4
-        for (int i = 0; i < registers; ++i) {
-          sums[row][i] = S::fma(left, right[i], sums[row][i]);
-        }
-      }
-    }
-#pragma GCC unroll 16
-    for (int row = 0; row < rows; ++row) {
-#pragma GCC unroll 4
-      for (int i = 0; i < registers; ++i) {
-        S::store(c + row * cStride + i * S::width, sums[row][i]);
-      }
-    }
-  }
-};
-
-/// Integers wrap; bool is or of ands. The compiler vectorises over columns.
-template <class D> struct IntegerTile {
-  using Stored = typename D::Storage;
-  using Acc = typename D::Storage;
-  static constexpr bool inPlace = true;
-  static constexpr int rows = 4, columns = 16;
-  TRACERT_INLINE static Acc widen(Stored stored) {
-    return std::is_same_v<D, scalar::dtype::b1> ? Acc(stored != 0) : stored;
-  }
-  TRACERT_INLINE static Stored narrow(Acc value) { return value; }
-
-  [[gnu::noinline]] static void kernel(const Acc *a, const Acc *b, int64_t depth, Acc *c,
-                                       int64_t cStride, bool isFirst) {
-    Acc sums[rows][columns];
-    for (int row = 0; row < rows; ++row) {
-      for (int column = 0; column < columns; ++column) {
-        sums[row][column] = isFirst ? Acc(0) : c[row * cStride + column];
-      }
-    }
-    for (int64_t k = 0; k < depth; ++k, a += rows, b += columns) {
-      for (int row = 0; row < rows; ++row) {
-        for (int column = 0; column < columns; ++column) {
-          if constexpr (std::is_same_v<D, scalar::dtype::b1>) {
-            sums[row][column] |= a[row] & b[column];
-          } else {
-            sums[row][column] = scalar::add(sums[row][column], scalar::mul(a[row], b[column]));
-          }
-        }
-      }
-    }
-    for (int row = 0; row < rows; ++row) {
-      for (int column = 0; column < columns; ++column) {
-        c[row * cStride + column] = sums[row][column];
-      }
-    }
-  }
-};
-
-template <class T> struct Matmul {
+template <class T>
+struct Matmul {
   using Stored = typename T::Stored;
   using Acc = typename T::Acc;
+  using Panels = typename T::Panels;
+  static constexpr int64_t accSize = sizeof(Acc);
   static constexpr int64_t depthBlock = 384;
   /// A panel of A of this many rows takes a quarter of a megabyte or less.
-  static constexpr int64_t rowBlock = (sizeof(Acc) == 8 ? 96 : 180) / T::rows * T::rows;
+  static constexpr int64_t rowBlock = (accSize == 8 ? 96 : 180) / T::rows * T::rows;
   static constexpr int64_t columnBlock = 1536 / T::columns * T::columns;
 
-  /// Where the pieces of the scratch memory lie, in elements.
+  /// Sizes of the pieces of the scratch memory, in elements.
   struct Layout {
     int64_t rows, columns, depth;
     Layout(int64_t rowCount, int64_t columnCount, int64_t depthCount)
@@ -133,62 +37,113 @@ template <class T> struct Matmul {
     int64_t aSize() const { return roundUp(rows * depth, 64); }
     int64_t bSize() const { return roundUp(columns * depth, 64); }
     /// Sums of a type that is not C's, kept between depth blocks.
-    int64_t cSize() const { return T::inPlace ? 0 : roundUp(rows * columns, 64); }
+    int64_t sumSize() const { return T::inPlace ? 0 : roundUp(rows * columns, 64); }
   };
 
   static int64_t scratchBytes(int64_t rows, int64_t columns, int64_t depth) {
     Layout layout(rows, columns, depth);
-    return (layout.aSize() + layout.bSize() + layout.cSize()) * int64_t(sizeof(Acc));
+    return (layout.aSize() + layout.bSize() + layout.sumSize()) * accSize;
   }
 
-  /// One panel: `width` lanes (rows of A or columns of B) by `depth`, lane-minor, short ones padded
-  /// with zeros.
-  template <int panelLanes>
-  static void packPanel(const char *source, int64_t laneStride, int64_t depthStride, int64_t lanes,
-                        int64_t depth, Acc *target) {
-    if (lanes == panelLanes && laneStride == int64_t(sizeof(Stored))) {
-      for (int64_t k = 0; k < depth; ++k, source += depthStride, target += panelLanes) {
-        Stored values[panelLanes];
-        std::memcpy(values, source, sizeof(values));
-        for (int lane = 0; lane < panelLanes; ++lane) {
-          target[lane] = T::widen(values[lane]);
-        }
-      }
-      return;
-    }
-    for (int64_t lane = 0; lane < panelLanes; ++lane) {
-      const char *at = source + lane * laneStride;
-      Acc *out = target + lane;
-      if (lane >= lanes) {
-        for (int64_t k = 0; k < depth; ++k) {
-          out[k * panelLanes] = Acc(0);
-        }
-        continue;
-      }
-      for (int64_t k = 0; k < depth; ++k) {
-        Stored stored;
-        std::memcpy(&stored, at + k * depthStride, sizeof(stored));
-        out[k * panelLanes] = T::widen(stored);
-      }
-    }
-  }
-
+  /// Panels of `panelLanes` lanes (rows of A or columns of B) by `depth`, lane-minor, the last one
+  /// padded with zeros.
   template <int panelLanes>
   [[gnu::noinline]] static void pack(const char *source, int64_t laneStride, int64_t depthStride,
                                      int64_t lanes, int64_t depth, Acc *target) {
-    for (int64_t lane = 0; lane < lanes; lane += panelLanes) {
-      packPanel<panelLanes>(source + lane * laneStride, laneStride, depthStride,
-                            smaller(panelLanes, lanes - lane), depth, target);
-      target += panelLanes * depth;
+    for (int64_t first = 0; first < lanes; first += panelLanes, target += panelLanes * depth) {
+      int64_t used = smaller(panelLanes, lanes - first);
+      const char *panel = source + first * laneStride;
+      if (laneStride != int64_t(sizeof(Stored))) {
+        packStrided<panelLanes>(panel, laneStride, depthStride, used, depth, target);
+        continue;
+      }
+      for (int64_t k = 0; k < depth; ++k) {
+        Stored values[panelLanes] = {};
+        if (used == panelLanes) {
+          std::memcpy(values, panel + k * depthStride, sizeof(values));
+        } else {
+          std::memcpy(values, panel + k * depthStride, size_t(used) * sizeof(Stored));
+        }
+        for (int lane = 0; lane < panelLanes; ++lane) {
+          target[k * panelLanes + lane] = T::widen(values[lane]);
+        }
+      }
     }
   }
 
+  template <int panelLanes>
+  static void packStrided(const char *source, int64_t laneStride, int64_t depthStride,
+                          int64_t lanes, int64_t depth, Acc *target) {
+    for (int64_t lane = 0; lane < panelLanes; ++lane) {
+      for (int64_t k = 0; k < depth; ++k) {
+        Stored stored = 0;
+        if (lane < lanes) {
+          std::memcpy(&stored, source + lane * laneStride + k * depthStride, sizeof(stored));
+        }
+        target[k * panelLanes + lane] = T::widen(stored);
+      }
+    }
+  }
+
+  /// Operands are read where they are if their elements are Acc and lie next to one another along
+  /// depth (A) or columns (B).
+  static bool canReadA(const MatmulArgs &args) {
+    return T::canReadOperands && args.aDepthStride == accSize && args.aRowStride % accSize == 0;
+  }
+  /// Packing B pays only if several tiles of rows use it.
+  static bool canReadB(const MatmulArgs &args, int64_t rows) {
+    return T::canReadOperands && rows <= 8 * T::rows && args.bColumnStride == accSize &&
+           args.bDepthStride % accSize == 0;
+  }
+
+  /// One block of C: its origin, its size, and its operands, packed or (null) where they are.
+  struct Block {
+    char *c;
+    Acc *sums;
+    const char *a;
+    const char *b;
+    const Acc *packedA;
+    const Acc *packedB;
+    int64_t rows, columns, depth;
+    bool isFirst;
+  };
+
+  static void setRows(Panels &panels, const Block &block, const MatmulArgs &args, int64_t row,
+                      int64_t height) {
+    panels.aDepthStride = block.packedA ? T::rows : 1;
+    for (int64_t i = 0; i < T::rows; ++i) {
+      const char *inPlace = block.a + (row + smaller(i, height - 1)) * args.aRowStride;
+      panels.aRows[i] = block.packedA ? block.packedA + row * block.depth + i
+                                      : reinterpret_cast<const Acc *>(inPlace);
+    }
+  }
+
+  /// A short panel at the right edge is packed in any case.
+  static void setColumns(Panels &panels, const Block &block, const MatmulArgs &args, int64_t column,
+                         Acc *edgePanel) {
+    panels.depth = block.depth;
+    panels.bDepthStride = T::columns;
+    if (block.packedB) {
+      panels.b = block.packedB + column * block.depth;
+      return;
+    }
+    const char *source = block.b + column * args.bColumnStride;
+    int64_t width = block.columns - column;
+    if (width >= T::columns) {
+      panels.b = reinterpret_cast<const Acc *>(source);
+      panels.bDepthStride = args.bDepthStride / accSize;
+      return;
+    }
+    pack<T::columns>(source, args.bColumnStride, args.bDepthStride, width, block.depth, edgePanel);
+    panels.b = edgePanel;
+  }
+
   /// A tile at the edge, or one whose columns are not contiguous in C.
-  [[gnu::noinline]] static void edgeTile(const Acc *a, const Acc *b, int64_t depth, char *c,
-                                         const MatmulArgs &args, int64_t rows, int64_t columns,
-                                         bool isFirst) {
-    Acc tile[T::rows * T::columns] = {};
+  [[gnu::noinline]] static void edgeTile(const Panels &panels, char *c, const MatmulArgs &args,
+                                         int64_t rows, int64_t columns, bool isFirst) {
+    Acc tile[T::rows * T::columns];
     if (!isFirst) {
+      std::memset(tile, 0, sizeof(tile));
       for (int64_t row = 0; row < rows; ++row) {
         for (int64_t column = 0; column < columns; ++column) {
           std::memcpy(&tile[row * T::columns + column],
@@ -196,36 +151,40 @@ template <class T> struct Matmul {
         }
       }
     }
-    T::kernel(a, b, depth, tile, T::columns, isFirst);
+    T::run(panels, columns, tile, T::columns, isFirst);
     for (int64_t row = 0; row < rows; ++row) {
+      char *target = c + row * args.cRowStride;
+      if (args.cColumnStride == accSize) {
+        std::memcpy(target, &tile[row * T::columns], size_t(columns * accSize));
+        continue;
+      }
       for (int64_t column = 0; column < columns; ++column) {
-        std::memcpy(c + row * args.cRowStride + column * args.cColumnStride,
-                    &tile[row * T::columns + column], sizeof(Acc));
+        std::memcpy(target + column * args.cColumnStride, &tile[row * T::columns + column],
+                    sizeof(Acc));
       }
     }
   }
 
-  /// One block of C from packed A and B. `sums`, if T is not in place, is a padded block of Acc.
-  static void multiplyBlock(const Acc *a, const Acc *b, const MatmulArgs &args, char *c, Acc *sums,
-                            int64_t rows, int64_t columns, int64_t depth, bool isFirst) {
-    int64_t sumStride = roundUp(columns, T::columns);
-    bool direct =
-        args.cColumnStride == int64_t(sizeof(Acc)) && args.cRowStride % int64_t(sizeof(Acc)) == 0;
-    for (int64_t column = 0; column < columns; column += T::columns) {
-      int64_t width = smaller(T::columns, columns - column);
-      for (int64_t row = 0; row < rows; row += T::rows) {
-        int64_t height = smaller(T::rows, rows - row);
-        const Acc *left = a + row * depth;
-        const Acc *right = b + column * depth;
+  static void multiplyBlock(const Block &block, const MatmulArgs &args, Acc *edgePanel) {
+    int64_t sumStride = roundUp(block.columns, T::columns);
+    bool direct = args.cColumnStride == accSize && args.cRowStride % accSize == 0;
+    Panels panels;
+    for (int64_t column = 0; column < block.columns; column += T::columns) {
+      int64_t width = smaller(T::columns, block.columns - column);
+      setColumns(panels, block, args, column, edgePanel);
+      for (int64_t row = 0; row < block.rows; row += T::rows) {
+        int64_t height = smaller(T::rows, block.rows - row);
+        setRows(panels, block, args, row, height);
         if constexpr (!T::inPlace) {
-          T::kernel(left, right, depth, sums + row * sumStride + column, sumStride, isFirst);
+          T::run(panels, T::columns, block.sums + row * sumStride + column, sumStride,
+                 block.isFirst);
         } else {
-          char *target = c + row * args.cRowStride + column * args.cColumnStride;
+          char *target = block.c + row * args.cRowStride + column * args.cColumnStride;
           if (direct && width == T::columns && height == T::rows) {
-            T::kernel(left, right, depth, reinterpret_cast<Acc *>(target),
-                      args.cRowStride / int64_t(sizeof(Acc)), isFirst);
+            T::run(panels, width, reinterpret_cast<Acc *>(target), args.cRowStride / accSize,
+                   block.isFirst);
           } else {
-            edgeTile(left, right, depth, target, args, height, width, isFirst);
+            edgeTile(panels, target, args, height, width, block.isFirst);
           }
         }
       }
@@ -266,30 +225,41 @@ template <class T> struct Matmul {
     Layout layout(rowEnd - rowBegin, columnEnd - columnBegin, args.depth);
     Acc *packedA = static_cast<Acc *>(scratch);
     Acc *packedB = packedA + layout.aSize();
-    Acc *sums = packedB + layout.bSize();
+    bool readA = canReadA(args);
+    bool readB = canReadB(args, rowEnd - rowBegin);
+    Block block = {};
+    block.sums = packedB + layout.bSize();
+    block.packedA = readA ? nullptr : packedA;
+    block.packedB = readB ? nullptr : packedB;
+    // With sums of their own all depth blocks of a row block follow one another, and B is packed
+    // again for each; else B is packed once per depth block.
+    int64_t rowStep = T::inPlace ? rowEnd - rowBegin : rowBlock;
     for (int64_t column = columnBegin; column < columnEnd; column += columnBlock) {
-      int64_t columns = smaller(columnBlock, columnEnd - column);
-      // With sums of their own all depth blocks of a row block follow one another, and B is packed
-      // again for each; else B is packed once per depth block.
-      int64_t rowStep = T::inPlace ? rowEnd - rowBegin : rowBlock;
+      block.columns = smaller(columnBlock, columnEnd - column);
       for (int64_t outer = rowBegin; outer < rowEnd; outer += rowStep) {
         int64_t outerEnd = smaller(outer + rowStep, rowEnd);
         for (int64_t k = 0; k < args.depth; k += depthBlock) {
-          int64_t depth = smaller(depthBlock, args.depth - k);
-          pack<T::columns>(b + k * args.bDepthStride + column * args.bColumnStride,
-                           args.bColumnStride, args.bDepthStride, columns, depth, packedB);
+          block.depth = smaller(depthBlock, args.depth - k);
+          block.isFirst = k == 0;
+          block.b = b + k * args.bDepthStride + column * args.bColumnStride;
+          if (!readB) {
+            pack<T::columns>(block.b, args.bColumnStride, args.bDepthStride, block.columns,
+                             block.depth, packedB);
+          }
           for (int64_t row = outer; row < outerEnd; row += rowBlock) {
-            int64_t rows = smaller(rowBlock, outerEnd - row);
-            pack<T::rows>(a + row * args.aRowStride + k * args.aDepthStride, args.aRowStride,
-                          args.aDepthStride, rows, depth, packedA);
-            multiplyBlock(packedA, packedB, args,
-                          c + row * args.cRowStride + column * args.cColumnStride, sums, rows,
-                          columns, depth, k == 0);
+            block.rows = smaller(rowBlock, outerEnd - row);
+            block.a = a + row * args.aRowStride + k * args.aDepthStride;
+            block.c = c + row * args.cRowStride + column * args.cColumnStride;
+            if (!readA) {
+              pack<T::rows>(block.a, args.aRowStride, args.aDepthStride, block.rows, block.depth,
+                            packedA);
+            }
+            multiplyBlock(block, args, packedB);
           }
         }
         if constexpr (!T::inPlace) {
-          storeSums(sums, args, c + outer * args.cRowStride + column * args.cColumnStride,
-                    outerEnd - outer, columns);
+          storeSums(block.sums, args, c + outer * args.cRowStride + column * args.cColumnStride,
+                    outerEnd - outer, block.columns);
         }
       }
     }
