@@ -76,6 +76,8 @@ public:
       base.shape.insert(position + i, advanced[i]);
       base.strides.insert(position + i, 0);
     }
+    access.advancedBegin = position;
+    access.advancedEnd = position + advanced.size();
     for (IndexAccess::IndexedAxis &indexed : access.axes) {
       spread(indexed.indices, position);
     }

@@ -75,6 +75,9 @@ struct IndexAccess {
     int64_t stride;
   };
   std::vector<IndexedAxis> axes;
+  /// Result axes [advancedBegin, advancedEnd) are those that the index arrays span.
+  size_t advancedBegin = 0;
+  size_t advancedEnd = 0;
 };
 /// `extras` are the views of the item operands in item order, a mask replaced by as many rank-1
 /// int64 arrays as it has axes (in its place; a rank-0 mask by none, its count in `rank0Counts`).

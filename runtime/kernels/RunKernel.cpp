@@ -1,0 +1,64 @@
+#include "generated/OpAttrs.h"
+#include "kernels/Families.h"
+#include "scalar/FloatMode.h"
+
+namespace tracert {
+
+Status runKernel(const KernelContext &context, const OpCall &call,
+                 std::span<const TensorView> operands, std::span<const TensorView> results) {
+  using namespace kernels;
+  scalar::EnterNumericMode mode;
+  const OpInfo &info = call.info();
+  if (info.has(kTraitComposite)) {
+    return Status::internal("'" + std::string(info.name) + "' is composite and has no kernel");
+  }
+  switch (info.family) {
+  case OpFamily::Elementwise:
+  case OpFamily::Compare:
+  case OpFamily::Logical:
+  case OpFamily::Select:
+  case OpFamily::Cast:
+    return runPointwise(context, call, operands, results);
+  case OpFamily::Reduce:
+    return runReduce(context, call, operands, results);
+  case OpFamily::Size:
+    return runSize(context, call, operands, results);
+  case OpFamily::Shape:
+    return runView(context, call, operands, results);
+  case OpFamily::Join:
+    return runJoin(context, call, operands, results);
+  case OpFamily::Create:
+    return runCreate(context, call, operands, results);
+  case OpFamily::Matmul:
+    return runMatmul(context, call, operands, results);
+  case OpFamily::Indexing:
+    return runIndexing(context, call, operands, results);
+  case OpFamily::Compress:
+    return runCompress(context, call, operands, results);
+  }
+  return Status::internal("'" + std::string(info.name) + "' has no kernel");
+}
+
+Result<std::vector<int64_t>> readCounts(const KernelContext &context, const OpCall &call,
+                                        std::span<const TensorView> operands) {
+  const OpInfo &info = call.info();
+  std::vector<int64_t> counts;
+  if (info.family == OpFamily::Compress) {
+    counts.push_back(countTrue(context, operands[0]));
+    return counts;
+  }
+  if (info.family != OpFamily::Indexing) {
+    return Status::internal("'" + std::string(info.name) + "' has no counts");
+  }
+  size_t next = static_cast<size_t>(info.operandCount);
+  for (const IndexItem &item : attrs::subtensor::items(call).items) {
+    next += static_cast<size_t>(item.beginIsOperand + item.endIsOperand);
+    if (item.kind == IndexItemKind::Mask) {
+      counts.push_back(countTrue(context, operands[next]));
+    }
+    next += item.kind == IndexItemKind::Mask || item.kind == IndexItemKind::IntArray;
+  }
+  return counts;
+}
+
+} // namespace tracert
