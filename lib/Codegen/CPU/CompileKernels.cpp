@@ -1,0 +1,150 @@
+#include "Codegen/CPU/CompileKernels.h"
+
+#include "Codegen/CPU/EmitObject.h"
+#include "Codegen/CPU/FlatBlob.h"
+#include "Codegen/CPU/KernelLibrary.h"
+#include "Codegen/CPU/Stopwatch.h"
+#include "Codegen/CPU/ToLlvm.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <mutex>
+#include <unordered_map>
+
+using namespace mlir;
+using tracert::Isa;
+using tracert::Result;
+using tracert::Status;
+
+namespace tracec {
+
+namespace {
+
+/// What this process has compiled. LLVM contexts and target machines are not thread safe, so one
+/// lock serves the cache and the compilation.
+struct Compiler {
+  std::mutex mutex;
+  /// Text of the kernel without name and source ops, after the ISA, to its blob.
+  std::unordered_map<std::string, FlatBlob> cache;
+  uint64_t compiled = 0;
+  CompileTimes times;
+};
+
+} // namespace
+
+static Compiler &compiler() {
+  // Never destroyed: threads may compile while the process ends.
+  static Compiler *instance = new Compiler;
+  return *instance;
+}
+
+static std::string cacheKey(kernel::FuncOp func, Isa isa) {
+  auto stripped = cast<kernel::FuncOp>(func->clone());
+  stripped.setSymName(kernelEntryName);
+  stripped.setSourceOps({});
+  std::string key(1, static_cast<char>('0' + static_cast<int>(isa)));
+  llvm::raw_string_ostream stream(key);
+  stripped->print(stream, OpPrintingFlags().enableDebugInfo(false).useLocalScope().assumeVerified());
+  stripped->erase();
+  return key;
+}
+
+/// The kernel as optimised LLVM IR with all it calls. Diagnostics become the status.
+static Result<std::unique_ptr<llvm::Module>> buildModule(kernel::FuncOp func, Isa isa,
+                                                         llvm::LLVMContext &context,
+                                                         CompileTimes &times) {
+  std::string diagnostics;
+  ScopedDiagnosticHandler handler(func.getContext(), [&](Diagnostic &diagnostic) {
+    diagnostics += (diagnostics.empty() ? "" : "; ") + diagnostic.str();
+    return success();
+  });
+  ToLlvmTimes toLlvm;
+  std::unique_ptr<llvm::Module> module = kernelToLlvm(func, isa, context, toLlvm);
+  times.lowerNanoseconds += toLlvm.lowerNanoseconds;
+  times.translateNanoseconds += toLlvm.translateNanoseconds;
+  if (!module) {
+    return Status::compile("kernel '" + func.getSymName().str() + "': " + diagnostics);
+  }
+  Stopwatch watch;
+  if (Status status = linkKernelLibrary(*module, isa); !status.ok()) {
+    return Status::compile("kernel '" + func.getSymName().str() + "': " + status.message());
+  }
+  times.linkNanoseconds += watch.lap();
+  optimizeModule(*module, isa);
+  times.optimizeNanoseconds += watch.lap();
+  return module;
+}
+
+static Result<FlatBlob> compileOne(kernel::FuncOp func, Isa isa, CompileTimes &times) {
+  llvm::LLVMContext context;
+  TRACERT_ASSIGN(std::unique_ptr<llvm::Module> module, buildModule(func, isa, context, times));
+  Stopwatch watch;
+  TRACERT_ASSIGN(auto object, emitModule(*module, isa, llvm::CodeGenFileType::ObjectFile));
+  times.emitNanoseconds += watch.lap();
+  Result<FlatBlob> blob = flattenObject(object, kernelEntryName);
+  times.fixNanoseconds += watch.lap();
+  if (!blob.ok()) {
+    return Status::compile("kernel '" + func.getSymName().str() + "': " + blob.status().message());
+  }
+  return blob;
+}
+
+Result<CompiledKernels> compileKernels(ModuleOp module, Isa isa) {
+  if (isa == Isa::Portable) {
+    return Status::compile("there is no compiled code for the portable level");
+  }
+  Compiler &state = compiler();
+  CompiledKernels result;
+  for (auto func : module.getOps<kernel::FuncOp>()) {
+    std::string key = cacheKey(func, isa);
+    std::lock_guard lock(state.mutex);
+    auto found = state.cache.find(key);
+    if (found == state.cache.end()) {
+      TRACERT_ASSIGN(FlatBlob blob, compileOne(func, isa, state.times));
+      ++state.compiled;
+      found = state.cache.emplace(std::move(key), std::move(blob)).first;
+    }
+    const FlatBlob &blob = found->second;
+    result.code.resize(llvm::alignTo(result.code.size(), kBlobAlignment), 0xCC);
+    result.entries.push_back(result.code.size() + blob.entry);
+    result.code.insert(result.code.end(), blob.bytes.begin(), blob.bytes.end());
+  }
+  return result;
+}
+
+uint64_t kernelsCompiled() {
+  std::lock_guard lock(compiler().mutex);
+  return compiler().compiled;
+}
+
+CompileTimes compileTimes() {
+  std::lock_guard lock(compiler().mutex);
+  return compiler().times;
+}
+
+Result<std::string> printKernels(ModuleOp module, Isa isa, CodeText what) {
+  if (isa == Isa::Portable) {
+    return Status::compile("there is no compiled code for the portable level");
+  }
+  std::lock_guard lock(compiler().mutex);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (auto func : module.getOps<kernel::FuncOp>()) {
+    llvm::LLVMContext context;
+    CompileTimes times;
+    TRACERT_ASSIGN(std::unique_ptr<llvm::Module> built, buildModule(func, isa, context, times));
+    stream << (what == CodeText::LlvmIr ? "; " : "# ") << func.getSymName() << "\n";
+    if (what == CodeText::LlvmIr) {
+      built->print(stream, nullptr);
+      continue;
+    }
+    TRACERT_ASSIGN(auto assembly, emitModule(*built, isa, llvm::CodeGenFileType::AssemblyFile));
+    stream << llvm::StringRef(assembly.data(), assembly.size());
+  }
+  return text;
+}
+
+} // namespace tracec
