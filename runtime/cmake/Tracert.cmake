@@ -8,7 +8,8 @@
 include_guard(GLOBAL)
 
 # Number contract (scalar/Numbers.md): what every file that computes is compiled with.
-set(TRACERT_NUMBER_FLAGS -ffp-contract=off -fwrapv -fno-math-errno)
+set(TRACERT_NUMBER_FLAGS -ffp-contract=off -fwrapv -fno-math-errno
+  CACHE INTERNAL "flags of the number contract")
 add_library(tracert_number_flags INTERFACE)
 target_compile_options(tracert_number_flags INTERFACE ${TRACERT_NUMBER_FLAGS})
 
@@ -30,10 +31,11 @@ if(TRACEC_SANITIZE)
 endif()
 
 # ISA levels: name, compile flags. `portable` runs on any x86-64.
-set(TRACERT_ISAS portable v3 avx512)
-set(TRACERT_ISA_FLAGS_portable "")
-set(TRACERT_ISA_FLAGS_v3 -march=x86-64-v3)
-set(TRACERT_ISA_FLAGS_avx512 -march=x86-64-v4 -mprefer-vector-width=512)
+# In the cache, so that the number contract's test sees them too.
+set(TRACERT_ISAS portable v3 avx512 CACHE INTERNAL "ISA levels")
+set(TRACERT_ISA_FLAGS_portable "" CACHE INTERNAL "")
+set(TRACERT_ISA_FLAGS_v3 -march=x86-64-v3 CACHE INTERNAL "")
+set(TRACERT_ISA_FLAGS_avx512 -march=x86-64-v4 -mprefer-vector-width=512 CACHE INTERNAL "")
 
 # Until every folder is complete, a listed source that is not there yet is only a warning.
 function(_tracert_existing_sources out_var)
