@@ -9,103 +9,67 @@ include "dialects/trace/IR/TraceBase.td"
 // Pointwise families: operands broadcast; scalar meaning in runtime/scalar under the op's name
 //===----------------------------------------------------------------------===//
 
-class Trace_UnaryOp<string mnemonic, string family = "Elementwise">
+class Trace_PointwiseOp<string mnemonic, string family, string doc, DTypeSet allowed,
+                        Oracle reference, list<string> more = []>
     : Trace_Op<mnemonic, family, [Pure]> {
-  let runtimeTraits = ["Pointwise"];
+  let summary = doc;
+  let dtypes = allowed;
+  let oracle = reference;
+  let runtimeTraits = !listconcat(["Pointwise"], more);
+}
+class Trace_UnaryOp<string mnemonic, string doc, DTypeSet allowed, Oracle reference,
+                    string family = "Elementwise">
+    : Trace_PointwiseOp<mnemonic, family, doc, allowed, reference> {
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
 }
-class Trace_BinaryOp<string mnemonic, string family = "Elementwise", list<string> more = []>
-    : Trace_Op<mnemonic, family, [Pure]> {
-  let runtimeTraits = !listconcat(["Pointwise"], more);
+class Trace_BinaryOp<string mnemonic, string doc, DTypeSet allowed, Oracle reference,
+                     list<string> more = [], string family = "Elementwise">
+    : Trace_PointwiseOp<mnemonic, family, doc, allowed, reference, more> {
   let pythonOperands = ["x", "y"];
   let operandDag = (ins Trace_Tensor:$x, Trace_Tensor:$y);
   let assemblyFormat = "$x `,` $y attr-dict `:` functional-type(operands, results)";
 }
-class Trace_CompareOp<string mnemonic, list<string> more = []>
-    : Trace_BinaryOp<mnemonic, "Compare", more>;
+class Trace_CompareOp<string mnemonic, string doc, Oracle reference, list<string> more = []>
+    : Trace_BinaryOp<mnemonic, doc, AllDTypes, reference, more, "Compare">;
 
-def Trace_AddOp : Trace_BinaryOp<"add", "Elementwise", ["Commutative"]> {
-  let summary = "sum of two tensors, elementwise; logical or of bools";
-  let oracle = Oracle<"add">;
-}
-def Trace_SubOp : Trace_BinaryOp<"sub"> {
-  let summary = "difference of two tensors, elementwise";
-  let dtypes = NumericDTypes;
-  let oracle = Oracle<"subtract">;
-}
-def Trace_MulOp : Trace_BinaryOp<"mul", "Elementwise", ["Commutative"]> {
-  let summary = "product of two tensors, elementwise; logical and of bools";
-  let oracle = Oracle<"multiply">;
-}
-def Trace_DivOp : Trace_BinaryOp<"div"> {
-  let summary = "true quotient of two tensors, elementwise";
-  let dtypes = FloatDTypes;
-  let oracle = Oracle<"divide">;
-}
-def Trace_MinimumOp : Trace_BinaryOp<"minimum", "Elementwise", ["Commutative"]> {
-  let summary = "smaller of two elements; NaN wins, -0.0 is below +0.0";
-  let oracle = Oracle<"minimum">;
-}
-def Trace_MaximumOp : Trace_BinaryOp<"maximum", "Elementwise", ["Commutative"]> {
-  let summary = "larger of two elements; NaN wins, -0.0 is below +0.0";
-  let oracle = Oracle<"maximum">;
-}
-def Trace_ExpOp : Trace_UnaryOp<"exp"> {
-  let summary = "e to the power of each element";
-  let dtypes = FloatDTypes;
-  let oracle = Oracle<"exp", 2>;
-}
-def Trace_TanhOp : Trace_UnaryOp<"tanh"> {
-  let summary = "hyperbolic tangent of each element";
-  let dtypes = FloatDTypes;
-  let oracle = Oracle<"tanh", 3>;
-}
-def Trace_SqrtOp : Trace_UnaryOp<"sqrt"> {
-  let summary = "square root of each element, correctly rounded";
-  let dtypes = FloatDTypes;
-  let oracle = Oracle<"sqrt">;
-}
+def Trace_AddOp
+    : Trace_BinaryOp<"add", "sum of two tensors, elementwise; logical or of bools", AllDTypes, Oracle<"add">, ["Commutative"]>;
+def Trace_SubOp
+    : Trace_BinaryOp<"sub", "difference of two tensors, elementwise", NumericDTypes, Oracle<"subtract">>;
+def Trace_MulOp
+    : Trace_BinaryOp<"mul", "product of two tensors, elementwise; logical and of bools", AllDTypes, Oracle<"multiply">, ["Commutative"]>;
+def Trace_DivOp
+    : Trace_BinaryOp<"div", "true quotient of two tensors, elementwise", FloatDTypes, Oracle<"divide">>;
+def Trace_MinimumOp
+    : Trace_BinaryOp<"minimum", "smaller of two elements; NaN wins, -0.0 is below +0.0", AllDTypes, Oracle<"minimum">, ["Commutative"]>;
+def Trace_MaximumOp
+    : Trace_BinaryOp<"maximum", "larger of two elements; NaN wins, -0.0 is below +0.0", AllDTypes, Oracle<"maximum">, ["Commutative"]>;
+def Trace_ExpOp
+    : Trace_UnaryOp<"exp", "e to the power of each element", FloatDTypes, Oracle<"exp", 2>>;
+def Trace_TanhOp
+    : Trace_UnaryOp<"tanh", "hyperbolic tangent of each element", FloatDTypes, Oracle<"tanh", 3>>;
+def Trace_SqrtOp
+    : Trace_UnaryOp<"sqrt", "square root of each element, correctly rounded", FloatDTypes, Oracle<"sqrt">>;
 
-def Trace_EqOp : Trace_CompareOp<"eq", ["Commutative"]> {
-  let summary = "whether elements are equal";
-  let oracle = Oracle<"equal">;
-}
-def Trace_NeOp : Trace_CompareOp<"ne", ["Commutative"]> {
-  let summary = "whether elements differ";
-  let oracle = Oracle<"not_equal">;
-}
-def Trace_LtOp : Trace_CompareOp<"lt"> {
-  let summary = "whether the first element is less than the second";
-  let oracle = Oracle<"less">;
-}
-def Trace_LeOp : Trace_CompareOp<"le"> {
-  let summary = "whether the first element is at most the second";
-  let oracle = Oracle<"less_equal">;
-}
-def Trace_GtOp : Trace_CompareOp<"gt"> {
-  let summary = "whether the first element is greater than the second";
-  let oracle = Oracle<"greater">;
-}
-def Trace_GeOp : Trace_CompareOp<"ge"> {
-  let summary = "whether the first element is at least the second";
-  let oracle = Oracle<"greater_equal">;
-}
+def Trace_EqOp
+    : Trace_CompareOp<"eq", "whether elements are equal", Oracle<"equal">, ["Commutative"]>;
+def Trace_NeOp
+    : Trace_CompareOp<"ne", "whether elements differ", Oracle<"not_equal">, ["Commutative"]>;
+def Trace_LtOp
+    : Trace_CompareOp<"lt", "whether the first element is less than the second", Oracle<"less">>;
+def Trace_LeOp
+    : Trace_CompareOp<"le", "whether the first element is at most the second", Oracle<"less_equal">>;
+def Trace_GtOp
+    : Trace_CompareOp<"gt", "whether the first element is greater than the second", Oracle<"greater">>;
+def Trace_GeOp
+    : Trace_CompareOp<"ge", "whether the first element is at least the second", Oracle<"greater_equal">>;
 
-def Trace_LogicalAndOp : Trace_BinaryOp<"logical_and", "Logical", ["Commutative"]> {
-  let summary = "whether both elements are true";
-  let dtypes = BoolDType;
-  let oracle = Oracle<"logical_and">;
-}
-def Trace_LogicalOrOp : Trace_BinaryOp<"logical_or", "Logical", ["Commutative"]> {
-  let summary = "whether either element is true";
-  let dtypes = BoolDType;
-  let oracle = Oracle<"logical_or">;
-}
-def Trace_LogicalNotOp : Trace_UnaryOp<"logical_not", "Logical"> {
-  let summary = "whether the element is false";
-  let dtypes = BoolDType;
-  let oracle = Oracle<"logical_not">;
-}
+def Trace_LogicalAndOp
+    : Trace_BinaryOp<"logical_and", "whether both elements are true", BoolDType, Oracle<"logical_and">, ["Commutative"], "Logical">;
+def Trace_LogicalOrOp
+    : Trace_BinaryOp<"logical_or", "whether either element is true", BoolDType, Oracle<"logical_or">, ["Commutative"], "Logical">;
+def Trace_LogicalNotOp
+    : Trace_UnaryOp<"logical_not", "whether the element is false", BoolDType, Oracle<"logical_not">, "Logical">;
 
 def Trace_WhereOp : Trace_Op<"where", "Select", [Pure]> {
   let summary = "elements of x where the condition is true, of y elsewhere";
