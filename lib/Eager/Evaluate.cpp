@@ -130,7 +130,52 @@ Result<Values> runFresh(const OpCall &call, std::span<const Value> operands,
   return results;
 }
 
+/// The operand whose shape is the result's when every operand has that shape or rank 0 and all are
+/// Ready and of one allowed dtype; null: the general way.
+const Value *commonShape(const tracert::OpInfo &info, std::span<const Value> operands) {
+  if (operands.empty() || operands.size() != static_cast<size_t>(info.operandCount)) {
+    return nullptr;
+  }
+  const Value *largest = &operands[0];
+  for (const Value &operand : operands) {
+    if (operand->state() != ValueImpl::State::Ready || operand->dtype() != operands[0]->dtype()) {
+      return nullptr;
+    }
+    if (operand->shape().size() > (*largest)->shape().size()) {
+      largest = &operand;
+    }
+  }
+  for (const Value &operand : operands) {
+    if (!operand->shape().empty() && !(operand->shape() == (*largest)->shape())) {
+      return nullptr;
+    }
+  }
+  bool isAllowed = (info.dtypes >> static_cast<int>(operands[0]->dtype())) & 1;
+  return isAllowed ? largest : nullptr;
+}
+
 } // namespace
+
+Result<Value> dispatchOne(const OpCall &call, std::span<const Value> operands) {
+  const tracert::OpInfo &info = call.info();
+  if (!anyTransformActive() && info.isPointwise() && info.attrCount == 0 &&
+      info.family != tracert::OpFamily::Select) {
+    if (const Value *shaped = commonShape(info, operands)) {
+      DType dtype = info.family == tracert::OpFamily::Elementwise ? operands[0]->dtype()
+                                                                  : DType::Bool;
+      TRACERT_ASSIGN(Value result, allocateValue({dtype, (*shaped)->shape()}));
+      TensorView inputs[3];
+      for (size_t i = 0; i < operands.size(); ++i) {
+        inputs[i] = operands[i]->view();
+      }
+      TRACERT_TRY(
+          runKernel(kernelContext(), call, {inputs, operands.size()}, {&result->view(), 1}));
+      return result;
+    }
+  }
+  TRACERT_ASSIGN(Values results, dispatch(call, operands));
+  return std::move(results.front());
+}
 
 tracert::KernelContext kernelContext() {
   const EvalOptions &options = evalOptions();

@@ -13,11 +13,6 @@ using tracert::OpKind;
 
 namespace {
 
-Result<Value> dispatchOne(const OpCall &call, std::span<const Value> operands) {
-  TRACERT_ASSIGN(Values results, dispatch(call, operands));
-  return std::move(results.front());
-}
-
 Result<Value> operandAs(const Operand &operand, DType dtype) {
   if (operand.isScalar) {
     return scalarValue(operand.scalar, dtype);
