@@ -7,7 +7,7 @@
 /// One executor per thread; any number may share a Program. A plan (types, arena offsets, bound
 /// kernel arguments) is made for each new set of input shapes and kept; a new size never compiles.
 /// Inputs may have any strides. Outputs are owned by the caller: fresh buffers from the allocator,
-/// never aliasing inputs, arena or each other.
+/// contiguous, never aliasing inputs, arena or each other.
 #pragma once
 
 #include "tracert/Allocator.h"
@@ -46,14 +46,17 @@ public:
   static Result<std::unique_ptr<Executor>> create(std::shared_ptr<const Program> program,
                                                   const ExecutorOptions &options);
   virtual ~Executor() = default;
-  /// `outputs` is resized. On error nothing visible has changed (state keeps its old values) and
+  /// One view per Program::inputs entry, aligned to its element size. State inputs with an initial
+  /// value may be left out (all of them, or one by giving null data): the executor then uses and
+  /// updates its own copy. `outputs` is resized, state outputs included. On error nothing visible has changed (state keeps its old values) and
   /// the message ends with the op and its source line, e.g.
   /// "index 7 is out of range for axis 0 of size 5 (op #3 'indexing_multi_axis_vec' at
   /// model.py:12)".
   virtual Status run(std::span<const TensorView> inputs, std::vector<OwnedTensor> &outputs) = 0;
   /// The op that the last failed run stopped at, or kNoIndex.
   virtual OpIndex failedOp() const = 0;
-  /// Copies of every op's results of the last run, for bisecting; slow path, runs op by op.
+  /// Runs op by op with library kernels and gives copies of all values, indexed by ValueId, for
+  /// bisecting. Slow; leaves session state alone.
   virtual Status runKeepingValues(std::span<const TensorView> inputs,
                                   std::vector<OwnedTensor> &values) = 0;
   struct Stats {

@@ -56,8 +56,10 @@ struct OpDef {
 // Native sections
 //===----------------------------------------------------------------------===//
 
-/// Assumption that generated code makes about the innermost domain axis of an access; checked when
-/// a call is bound, and the launch is replaced by its ops when it does not hold.
+/// Assumption that generated code makes about the stride of an access along the vector axis: the
+/// innermost axis of the domain whose declared size is not 1 (along the flat axis of flat kernels).
+/// Checked when a call is bound; the launch is replaced by its ops when it does not hold. Does not
+/// concern CompactStore, and ReduceStore along a reduced axis.
 enum class InnerStride : uint8_t { Zero = 0, Contiguous = 1, Any = 2 };
 
 enum class AccessKind : uint8_t {
@@ -95,8 +97,9 @@ enum class KernelSplit : uint8_t {
   None = 0,
   /// Domain axis 0 (which is not reduced).
   OuterAxis = 1,
-  /// Blocks of 4096 elements of one sequence; ReduceStore pointers then point at an array of one
-  /// partial per block, which the executor joins with joinBlockPartials.
+  /// Blocks of 4096 elements of one sequence, all axes reduced; each ReduceStore pointer then points
+  /// at an array of one partial per block (entry i for block i), which the executor joins: for sum
+  /// of accumulateDType(operand) by the fixed tree, for max of the operand's dtype.
   SequenceBlocks = 2,
 };
 
@@ -104,7 +107,8 @@ struct KernelDef {
   std::string name;
   /// Byte offset of the entry in the section's code.
   uint64_t codeOffset = 0;
-  /// The domain is the shape of this value (an operand of, or a value inside, the covered ops) ...
+  /// The domain is the shape of this value (an operand of, or a value inside, the covered ops), or
+  /// with kNoIndex what the items of the SetStore access's op select ...
   ValueId domainValue = 0;
   /// ... with its axes flattened into one when `isFlat` (then every access is contiguous or rank
   /// 0).

@@ -1,0 +1,285 @@
+#include "tracert/Executor.h"
+
+#include "CallCheck.h"
+#include "OpErrors.h"
+#include "PlanRunner.h"
+#include "tracert/scalar/FloatMode.h"
+
+#include <algorithm>
+
+namespace tracert {
+namespace {
+
+/// Plans kept for input shapes seen before; the least recently used goes.
+constexpr size_t kMaxPlans = 8;
+
+class PlanExecutor final : public Executor {
+public:
+  explicit PlanExecutor(ExecutorCore made)
+      : core(std::move(made)), shared(*core.program), runner(core) {}
+
+  Status makeState() {
+    states.resize(shared.inputs.size());
+    for (size_t i = 0; i < shared.inputs.size(); ++i) {
+      const InputDef &input = shared.inputs[i];
+      if (input.isState && input.initialConstant != kNoIndex) {
+        const ConstantDef &initial = shared.constants[input.initialConstant];
+        TRACERT_TRY(resizeState(states[i], initial.type));
+        std::memcpy(states[i].view.data, initial.data,
+                    static_cast<size_t>(initial.type.byteCount()));
+      }
+    }
+    return {};
+  }
+
+  Status run(std::span<const TensorView> inputs, std::vector<OwnedTensor> &outputs) override {
+    scalar::EnterNumericMode mode;
+    ++counters.runs;
+    failed = kNoIndex;
+    TRACERT_TRY(takeInputs(inputs));
+    Plan *plan = findPlan();
+    if (!plan) {
+      TRACERT_TRY(makePlan(plan));
+    }
+    plan->lastUse = counters.runs;
+    if (Status status = runner.run(*plan, taken, outputs, failed); !status.ok()) {
+      return atOp(shared, failed, status);
+    }
+    return updateState(outputs);
+  }
+
+  OpIndex failedOp() const override { return failed; }
+
+  Status runKeepingValues(std::span<const TensorView> inputs,
+                          std::vector<OwnedTensor> &values) override {
+    scalar::EnterNumericMode mode;
+    failed = kNoIndex;
+    TRACERT_TRY(takeInputs(inputs));
+    TRACERT_TRY(checkCallInputs(shared, taken));
+    Result<std::unique_ptr<Plan>> plan =
+        buildPlan(core, taken, {.keepsAllValues = true}, failed);
+    if (!plan.ok()) {
+      return atOp(shared, failed, plan.status());
+    }
+    if (Status status = runner.runKeeping(**plan, taken, failed); !status.ok()) {
+      return atOp(shared, failed, status);
+    }
+    return runner.copyValues(**plan, values);
+  }
+
+  Stats stats() const override {
+    Stats stats = counters;
+    stats.launchesReplacedByOps = runner.launchesReplaced();
+    for (const auto &plan : plans) {
+      stats.arenaBytes = std::max(stats.arenaBytes, plan->arenaBytes);
+    }
+    return stats;
+  }
+
+  const Program &program() const override { return shared; }
+
+private:
+  Status resizeState(OwnedTensor &state, const TensorType &type) {
+    if (state.buffer && state.view.type() == type) {
+      return {};
+    }
+    BufferRef buffer(
+        Buffer::allocate(*core.allocator, static_cast<size_t>(type.byteCount())));
+    if (!buffer) {
+      return Status::outOfMemory("no memory for session state of type " + type.str());
+    }
+    state.view = TensorView::contiguous(buffer->data(), type);
+    state.buffer = std::move(buffer);
+    return {};
+  }
+
+  /// Fills `taken`: one view per input, state from the executor where the caller left it out.
+  Status takeInputs(std::span<const TensorView> inputs) {
+    size_t stateCount = 0;
+    for (const OwnedTensor &state : states) {
+      stateCount += static_cast<bool>(state.buffer);
+    }
+    bool isFull = inputs.size() == shared.inputs.size();
+    if (!isFull && inputs.size() + stateCount != shared.inputs.size()) {
+      return Status::invalidArgument("the program takes " +
+                                     std::to_string(shared.inputs.size() - stateCount) +
+                                     " inputs, got " + std::to_string(inputs.size()));
+    }
+    taken.resize(shared.inputs.size());
+    size_t next = 0;
+    for (size_t i = 0; i < taken.size(); ++i) {
+      bool hasState = static_cast<bool>(states[i].buffer);
+      bool isLeftOut = hasState && (!isFull || inputs[i].data == nullptr);
+      if (isLeftOut) {
+        taken[i] = states[i].view;
+        next += isFull;
+        continue;
+      }
+      taken[i] = inputs[next++];
+      if (!isAligned(taken[i])) {
+        return Status::invalidArgument("input '" + shared.inputs[i].name +
+                                       "' is not aligned to the size of its elements");
+      }
+    }
+    return {};
+  }
+
+  bool matches(const Plan &plan) const {
+    const int64_t *key = plan.key.data();
+    const int64_t *end = key + plan.key.size();
+    for (size_t i = 0; i < taken.size(); ++i) {
+      const TensorView &view = taken[i];
+      size_t rank = view.rank();
+      const ValueDef &declared = shared.values[shared.inputs[i].value];
+      if (view.dtype != declared.dtype || rank != declared.dims.size() ||
+          static_cast<size_t>(end - key) < 2 * rank) {
+        return false;
+      }
+      for (size_t axis = 0; axis < rank; ++axis) {
+        if (key[axis] != view.shape[axis] || key[rank + axis] != view.strides[axis]) {
+          return false;
+        }
+      }
+      key += 2 * rank;
+    }
+    return key == end;
+  }
+
+  Plan *findPlan() {
+    if (latest && matches(*latest)) {
+      return latest;
+    }
+    for (const auto &plan : plans) {
+      if (matches(*plan)) {
+        latest = plan.get();
+        return latest;
+      }
+    }
+    return nullptr;
+  }
+
+  Status makePlan(Plan *&plan) {
+    TRACERT_TRY(checkCallInputs(shared, taken));
+    Result<std::unique_ptr<Plan>> made = buildPlan(core, taken, {}, failed);
+    if (!made.ok()) {
+      return atOp(shared, failed, made.status());
+    }
+    ++counters.plans;
+    if (plans.size() == kMaxPlans) {
+      auto oldest = std::min_element(plans.begin(), plans.end(), [](const auto &a, const auto &b) {
+        return a->lastUse < b->lastUse;
+      });
+      plans.erase(oldest);
+    }
+    plans.push_back(std::move(made).value());
+    plan = latest = plans.back().get();
+    return {};
+  }
+
+  /// New state is copied, so that what the caller does to its outputs does not reach it.
+  Status updateState(const std::vector<OwnedTensor> &outputs) {
+    for (size_t i = 0; i < shared.outputs.size(); ++i) {
+      uint32_t input = shared.outputs[i].stateInput;
+      if (input == kNoIndex) {
+        continue;
+      }
+      // Memory for all of them first: after that nothing can fail.
+      TRACERT_TRY(reserveState(input, outputs[i].view.type()));
+    }
+    for (size_t i = 0; i < shared.outputs.size(); ++i) {
+      uint32_t input = shared.outputs[i].stateInput;
+      if (input == kNoIndex) {
+        continue;
+      }
+      if (nextStates[input].buffer) {
+        states[input] = std::move(nextStates[input]);
+        nextStates[input] = OwnedTensor();
+      }
+      std::memcpy(states[input].view.data, outputs[i].view.data,
+                  static_cast<size_t>(outputs[i].view.type().byteCount()));
+    }
+    return {};
+  }
+
+  Status reserveState(uint32_t input, const TensorType &type) {
+    nextStates.resize(states.size());
+    if (states[input].buffer && states[input].view.type() == type) {
+      nextStates[input] = OwnedTensor();
+      return {};
+    }
+    return resizeState(nextStates[input], type);
+  }
+
+  ExecutorCore core;
+  const Program &shared;
+  PlanRunner runner;
+  std::vector<TensorView> taken;
+  std::vector<OwnedTensor> states;
+  std::vector<OwnedTensor> nextStates;
+  std::vector<std::unique_ptr<Plan>> plans;
+  Plan *latest = nullptr;
+  Stats counters;
+  OpIndex failed = kNoIndex;
+};
+
+const NativeSection *bestSection(const Program &program) {
+  const NativeSection *best = nullptr;
+  for (const NativeSection &section : program.sections) {
+    if (isaSupported(section.isa) && (!best || section.isa > best->isa)) {
+      best = &section;
+    }
+  }
+  return best;
+}
+
+Result<const NativeSection *> chooseSection(const Program &program, const SectionChoice &choice) {
+  switch (choice.kind) {
+  case SectionChoice::Portable:
+    return nullptr;
+  case SectionChoice::Best:
+    return bestSection(program);
+  case SectionChoice::Native:
+    break;
+  }
+  for (const NativeSection &section : program.sections) {
+    if (section.isa != choice.isa) {
+      continue;
+    }
+    if (!isaSupported(choice.isa)) {
+      return Status::unsupported("the section for " + std::string(isaName(choice.isa)) +
+                                 " cannot run on this processor; use the portable section");
+    }
+    return &section;
+  }
+  return Status::unsupported("the program has no section for " +
+                             std::string(isaName(choice.isa)));
+}
+
+} // namespace
+
+Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Program> program,
+                                                   const ExecutorOptions &options) {
+  ExecutorCore core;
+  TRACERT_ASSIGN(core.section, chooseSection(*program, options.section));
+  core.pool = options.pool ? options.pool : &processThreadPool();
+  core.allocator = options.allocator ? options.allocator : &processAllocator();
+  core.isa = options.section.kind == SectionChoice::Portable ? Isa::Portable : bestIsa();
+  if (core.section) {
+    if (options.section.kind == SectionChoice::Native) {
+      core.isa = options.section.isa;
+    }
+    TRACERT_ASSIGN(core.code, NativeCode::map(core.section->code));
+    core.schedule = core.section->blocks[0].instructions;
+  } else {
+    core.schedule.resize(program->ops.size());
+    for (uint32_t i = 0; i < core.schedule.size(); ++i) {
+      core.schedule[i].index = i;
+    }
+  }
+  core.program = std::move(program);
+  auto executor = std::make_unique<PlanExecutor>(std::move(core));
+  TRACERT_TRY(executor->makeState());
+  return std::unique_ptr<Executor>(std::move(executor));
+}
+
+} // namespace tracert

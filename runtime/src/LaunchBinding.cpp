@@ -1,0 +1,438 @@
+#include "LaunchBinding.h"
+
+#include "tracert/ThreadPool.h"
+#include "tracert/scalar/Reduction.h"
+
+#include <algorithm>
+
+namespace tracert {
+namespace {
+
+/// The domain of one launch, before and after flattening.
+struct Domain {
+  Dims shape;
+  /// Axis to which the compiled stride classes refer: the innermost one that is not statically 1.
+  size_t vectorAxis = 0;
+};
+
+Result<Domain> resolveDomain(const Program &program, const KernelDef &kernel,
+                             std::span<const PlanValue> values, ReadsMemory readsMemory) {
+  TRACERT_ASSIGN(TensorType type, domainType(program, kernel, values, readsMemory));
+  if (!type.isFullyKnown()) {
+    return Status::internal("kernel '" + kernel.name + "' has a domain of unknown size");
+  }
+  Domain domain{type.shape, 0};
+  Dims staticDims;
+  if (kernel.domainValue != kNoIndex) {
+    staticDims = program.values[kernel.domainValue].dims;
+  } else {
+    // The set's selection with static types only: dims that are 1 in it are statically 1.
+    std::vector<PlanValue> declared(values.size());
+    for (size_t i = 0; i < values.size(); ++i) {
+      declared[i].type = {program.values[i].dtype, program.values[i].dims};
+    }
+    TRACERT_ASSIGN(TensorType declaredType, domainType(program, kernel, declared, ReadsMemory::No));
+    staticDims = declaredType.shape;
+  }
+  for (size_t axis = domain.shape.size(); axis-- > 0;) {
+    if (axis >= staticDims.size() || staticDims[axis] != 1) {
+      domain.vectorAxis = axis;
+      break;
+    }
+  }
+  return domain;
+}
+
+bool isReduced(const KernelDef &kernel, size_t axis) {
+  return std::find(kernel.reducedAxes.begin(), kernel.reducedAxes.end(),
+                   static_cast<int64_t>(axis)) != kernel.reducedAxes.end();
+}
+
+bool broadcastsOnto(const Dims &from, const Dims &to) {
+  // Extra leading axes of size 1 are allowed, as in assignments.
+  size_t extra = from.size() > to.size() ? from.size() - to.size() : 0;
+  for (size_t i = 0; i < extra; ++i) {
+    if (from[i] != 1) {
+      return false;
+    }
+  }
+  for (size_t i = extra; i < from.size(); ++i) {
+    int64_t target = to[to.size() - (from.size() - i)];
+    if (from[i] != 1 && from[i] != target) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Strides of `view` repeated over the domain; false when it does not broadcast onto it.
+bool stridesOnto(const TensorView &view, const Dims &domain, Dims &strides) {
+  if (!broadcastsOnto(view.shape, domain)) {
+    return false;
+  }
+  strides.assign(domain.size(), 0);
+  size_t common = std::min(view.shape.size(), domain.size());
+  for (size_t i = 0; i < common; ++i) {
+    size_t from = view.shape.size() - 1 - i;
+    size_t to = domain.size() - 1 - i;
+    strides[to] = view.shape[from] == 1 && domain[to] != 1 ? 0 : view.strides[from];
+  }
+  return true;
+}
+
+/// Strides of a reduction's result over the domain: 0 along reduced axes.
+bool resultStrides(const KernelDef &kernel, const TensorView &view, const Dims &domain,
+                   Dims &strides) {
+  strides.assign(domain.size(), 0);
+  bool keepsDims = view.rank() == domain.size();
+  if (!keepsDims && view.rank() + kernel.reducedAxes.size() != domain.size()) {
+    return false;
+  }
+  size_t next = 0;
+  for (size_t axis = 0; axis < domain.size(); ++axis) {
+    bool reduced = isReduced(kernel, axis);
+    if (reduced && !keepsDims) {
+      continue;
+    }
+    if (view.shape[next] != (reduced ? 1 : domain[axis])) {
+      return false;
+    }
+    strides[axis] = reduced ? 0 : view.strides[next];
+    ++next;
+  }
+  return true;
+}
+
+/// One axis instead of all: possible when the elements are contiguous or one element repeats.
+bool flatten(const Dims &domain, int64_t elementSize, Dims &strides) {
+  bool isRepeated = true;
+  bool isContiguous = true;
+  bool isEmpty = false;
+  int64_t step = elementSize;
+  for (size_t axis = domain.size(); axis-- > 0;) {
+    isEmpty = isEmpty || domain[axis] == 0;
+    if (domain[axis] == 1) {
+      continue;
+    }
+    isRepeated = isRepeated && strides[axis] == 0;
+    isContiguous = isContiguous && strides[axis] == step;
+    step *= std::max<int64_t>(domain[axis], 1);
+  }
+  if (!isRepeated && !isContiguous && !isEmpty) {
+    return false;
+  }
+  // With at most one element both hold; the compiled class decides (see matchesClass).
+  strides.assign(1, isRepeated ? 0 : elementSize);
+  return true;
+}
+
+/// Whether the code's assumption holds; a stride that is never used is set to what it assumes.
+bool matchesClass(InnerStride wanted, int64_t size, int64_t elementSize, int64_t &stride) {
+  int64_t assumed = wanted == InnerStride::Contiguous ? elementSize : 0;
+  if (wanted == InnerStride::Any || stride == assumed) {
+    return true;
+  }
+  if (size <= 1) {
+    stride = assumed;
+    return true;
+  }
+  return false;
+}
+
+class Binder {
+public:
+  Binder(const Program &program, const KernelDef &kernel, std::span<const PlanValue> values,
+         ReadsMemory readsMemory, BoundLaunch &bound)
+      : program(program), kernel(kernel), values(values), readsMemory(readsMemory), bound(bound) {}
+
+  Result<BindOutcome> run() {
+    TRACERT_ASSIGN(domain, resolveDomain(program, kernel, values, readsMemory));
+    bound.kernel = &kernel;
+    bound.pointerSources.clear();
+    bound.pointers.clear();
+    bound.pointerOffsets.clear();
+    bound.strides.clear();
+    bound.gathers.clear();
+    bound.joins.clear();
+    bound.partialBytes = 0;
+    int64_t elements = 1;
+    for (int64_t size : domain.shape) {
+      elements *= size;
+    }
+    bound.domain = domain.shape;
+    if (kernel.isFlat) {
+      bound.domain.assign(1, elements);
+    }
+    if (bound.domain.size() != kernel.domainRank) {
+      return BindOutcome::NotFitting;
+    }
+    setSplit(elements);
+    for (size_t i = 0; i < kernel.accesses.size(); ++i) {
+      TRACERT_ASSIGN(BindOutcome outcome, bindAccess(i));
+      if (outcome != BindOutcome::Bound) {
+        return outcome;
+      }
+    }
+    return BindOutcome::Bound;
+  }
+
+private:
+  void setSplit(int64_t elements) {
+    bound.splitCount = bound.domain.empty() ? 1 : bound.domain[0];
+    if (kernel.split == KernelSplit::SequenceBlocks) {
+      bound.splitCount = scalar::ReductionOrder::blockCount(elements);
+    }
+    bound.isWorthThreads =
+        kernel.split != KernelSplit::None &&
+        static_cast<double>(elements) * kernel.nanosecondsPerElement >= kMinParallelNanoseconds;
+  }
+
+  Result<BindOutcome> bindAccess(size_t index) {
+    const KernelAccess &access = kernel.accesses[index];
+    switch (access.kind) {
+    case AccessKind::Load:
+      return bindView(access, access.value, values[access.value].view);
+    case AccessKind::Gather:
+    case AccessKind::Index:
+      return bindGather(access);
+    case AccessKind::Store:
+      return bindStore(access);
+    case AccessKind::ReduceStore:
+      return bindReduce(index, access);
+    case AccessKind::CompactStore:
+      return bindCompact(access);
+    case AccessKind::SetStore:
+      return bindSet(access);
+    }
+    return Status::internal("kernel '" + kernel.name + "' has an access of unknown kind");
+  }
+
+  Status needsMemory(ValueId value) {
+    if (values[value].hasMemory()) {
+      return {};
+    }
+    return Status::internal("kernel '" + kernel.name + "' needs value %" + std::to_string(value) +
+                            ", which nothing has computed");
+  }
+
+  Result<BindOutcome> push(const KernelAccess &access, ValueId source, DType dtype, void *pointer,
+                           Dims strides) {
+    auto elementSize = static_cast<int64_t>(dtypeSize(dtype));
+    if (kernel.isFlat && !flatten(domain.shape, elementSize, strides)) {
+      return BindOutcome::NotFitting;
+    }
+    bool isPacked = access.kind == AccessKind::CompactStore;
+    bool isFolded = access.kind == AccessKind::ReduceStore ||
+                    (access.kind == AccessKind::Store && isReduced(kernel, domain.vectorAxis));
+    if (!isPacked && !isFolded && !strides.empty()) {
+      size_t axis = kernel.isFlat ? 0 : domain.vectorAxis;
+      if (!matchesClass(access.innerStride, bound.domain[axis], elementSize, strides[axis])) {
+        return BindOutcome::NotFitting;
+      }
+    }
+    bound.pointerSources.push_back(source);
+    bound.pointers.push_back(pointer);
+    const void *start = source == kNoIndex ? pointer : values[source].view.data;
+    bound.pointerOffsets.push_back(static_cast<const char *>(pointer) -
+                                   static_cast<const char *>(start));
+    bound.strides.insert(bound.strides.end(), strides.begin(), strides.end());
+    return BindOutcome::Bound;
+  }
+
+  Result<BindOutcome> bindView(const KernelAccess &access, ValueId source, const TensorView &view) {
+    TRACERT_TRY(needsMemory(source));
+    Dims strides;
+    if (!stridesOnto(view, domain.shape, strides)) {
+      return BindOutcome::NotFitting;
+    }
+    return push(access, source, view.dtype, view.data, std::move(strides));
+  }
+
+  Result<BindOutcome> bindGather(const KernelAccess &access) {
+    const OpDef &op = program.ops[access.op];
+    ValueId baseValue = op.operands[0];
+    const IndexItems &items = op.call.attrs[0].asIndex();
+    size_t fixed = static_cast<size_t>(op.call.info().operandCount);
+    std::vector<TensorView> extras;
+    for (size_t i = fixed; i < op.operands.size(); ++i) {
+      const PlanValue &extra = values[op.operands[i]];
+      // An index array from inside the kernel has a shape only, which is all that is read here.
+      extras.push_back(extra.hasMemory()
+                           ? extra.view
+                           : TensorView::contiguous(values[baseValue].view.data, extra.type));
+    }
+    for (const IndexItem &item : items.items) {
+      if (item.kind == IndexItemKind::Mask) {
+        return BindOutcome::NotFitting;
+      }
+    }
+    TRACERT_TRY(needsMemory(baseValue));
+    TRACERT_ASSIGN(IndexAccess found, indexAccess(items, values[baseValue].view, extras, {}));
+    if (access.kind == AccessKind::Gather) {
+      for (const IndexAccess::IndexedAxis &axis : found.axes) {
+        bound.gathers.push_back(axis.size);
+        bound.gathers.push_back(axis.stride);
+      }
+      return bindView(access, baseValue, found.base);
+    }
+    if (access.indexedAxis >= found.axes.size()) {
+      return Status::internal("kernel '" + kernel.name + "' has an index access without an axis");
+    }
+    // The index operand is the access's value; its view is broadcast onto the op's result.
+    return bindView(access, access.value, found.axes[access.indexedAxis].indices);
+  }
+
+  Result<BindOutcome> bindStore(const KernelAccess &access) {
+    TRACERT_TRY(needsMemory(access.value));
+    const TensorView &view = values[access.value].view;
+    Dims strides;
+    if (view.shape.size() == domain.shape.size() && view.shape == domain.shape) {
+      return push(access, access.value, view.dtype, view.data, view.strides);
+    }
+    if (kernel.reducedAxes.empty() ||
+        !resultStrides(kernel, view, domain.shape, strides)) {
+      return BindOutcome::NotFitting;
+    }
+    return push(access, access.value, view.dtype, view.data, std::move(strides));
+  }
+
+  Result<BindOutcome> bindReduce(size_t index, const KernelAccess &access) {
+    TRACERT_TRY(needsMemory(access.value));
+    const TensorView &view = values[access.value].view;
+    Dims strides(domain.shape.size(), 0);
+    // A masked reduction folds all axes; its result type may keep them.
+    bool foldsAll = view.elementCount() == 1 && kernel.reducedAxes.size() == domain.shape.size();
+    if (!foldsAll && !resultStrides(kernel, view, domain.shape, strides)) {
+      return BindOutcome::NotFitting;
+    }
+    if (kernel.split != KernelSplit::SequenceBlocks) {
+      return push(access, access.value, view.dtype, view.data, std::move(strides));
+    }
+    OpIndex op = definingOp(access.value);
+    if (op == kNoIndex || view.elementCount() != 1) {
+      return BindOutcome::NotFitting;
+    }
+    PartialJoin join;
+    join.access = index;
+    join.isMax = program.ops[op].call.kind == OpKind::max;
+    DType operand = values[program.ops[op].operands[0]].type.dtype;
+    join.partialDType = join.isMax ? operand : accumulateDType(operand);
+    join.blockCount = bound.splitCount;
+    join.value = access.value;
+    join.result = view;
+    join.byteOffset = bound.partialBytes;
+    size_t bytes = static_cast<size_t>(join.blockCount) * dtypeSize(join.partialDType);
+    bound.partialBytes += (bytes + kBufferSlack + 63) / 64 * 64;
+    bound.joins.push_back(join);
+    strides.assign(domain.shape.size(), 0);
+    TRACERT_ASSIGN(BindOutcome outcome,
+                   push(access, kNoIndex, join.partialDType, nullptr, std::move(strides)));
+    bound.pointerOffsets.back() = static_cast<int64_t>(join.byteOffset);
+    return outcome;
+  }
+
+  Result<BindOutcome> bindCompact(const KernelAccess &access) {
+    TRACERT_TRY(needsMemory(access.value));
+    const TensorView &view = values[access.value].view;
+    auto elementSize = static_cast<int64_t>(dtypeSize(view.dtype));
+    bound.pointerSources.push_back(access.value);
+    bound.pointers.push_back(view.data);
+    bound.pointerOffsets.push_back(0);
+    for (size_t axis = 0; axis < bound.domain.size(); ++axis) {
+      bound.strides.push_back(axis + 1 == bound.domain.size() ? elementSize : 0);
+    }
+    return BindOutcome::Bound;
+  }
+
+  Result<BindOutcome> bindSet(const KernelAccess &access) {
+    const OpDef &op = program.ops[access.op];
+    ValueId result = op.results[0];
+    TRACERT_TRY(needsMemory(result));
+    std::vector<int64_t> bounds;
+    for (size_t i = static_cast<size_t>(op.call.info().operandCount); i < op.operands.size(); ++i) {
+      const PlanValue &extra = values[op.operands[i]];
+      if (!extra.sizeValue) {
+        TRACERT_TRY(needsMemory(op.operands[i]));
+        assert(readsMemory == ReadsMemory::Yes);
+      }
+      bounds.push_back(extra.sizeValue ? *extra.sizeValue : readSizeValue(extra.view));
+    }
+    TRACERT_ASSIGN(std::optional<TensorView> view,
+                   viewOf(readCallOf(op.call), values[result].view, bounds));
+    if (!view) {
+      return BindOutcome::NotFitting;
+    }
+    return bindView(access, result, *view);
+  }
+
+  OpIndex definingOp(ValueId value) const {
+    for (OpIndex op = 0; op < program.ops.size(); ++op) {
+      const std::vector<ValueId> &results = program.ops[op].results;
+      if (std::find(results.begin(), results.end(), value) != results.end()) {
+        return op;
+      }
+    }
+    return kNoIndex;
+  }
+
+  const Program &program;
+  const KernelDef &kernel;
+  std::span<const PlanValue> values;
+  ReadsMemory readsMemory;
+  BoundLaunch &bound;
+  Domain domain;
+};
+
+} // namespace
+
+OpCall readCallOf(const OpCall &set) { return {OpKind::subtensor, set.attrs}; }
+
+Result<TensorType> domainType(const Program &program, const KernelDef &kernel,
+                              std::span<const PlanValue> values, ReadsMemory readsMemory) {
+  if (kernel.domainValue != kNoIndex) {
+    return values[kernel.domainValue].type;
+  }
+  for (const KernelAccess &access : kernel.accesses) {
+    if (access.kind != AccessKind::SetStore) {
+      continue;
+    }
+    const OpDef &op = program.ops[access.op];
+    std::vector<OperandInfo> operands{{values[op.operands[0]].type}};
+    for (size_t i = static_cast<size_t>(op.call.info().operandCount); i < op.operands.size(); ++i) {
+      const PlanValue &extra = values[op.operands[i]];
+      OperandInfo info{extra.type, extra.sizeValue};
+      if (!info.sizeValue && readsMemory == ReadsMemory::Yes && extra.hasMemory()) {
+        info.sizeValue = readSizeValue(extra.view);
+      }
+      operands.push_back(info);
+    }
+    TRACERT_ASSIGN(ResultTypes types, inferTypes(readCallOf(op.call), operands));
+    return types[0];
+  }
+  return Status::internal("kernel '" + kernel.name + "' has no domain");
+}
+
+Result<BindOutcome> bindLaunch(const Program &program, const NativeSection &section,
+                               const Instruction &instruction, std::span<const PlanValue> values,
+                               ReadsMemory readsMemory, BoundLaunch &bound) {
+  return Binder(program, section.kernels[instruction.index], values, readsMemory, bound).run();
+}
+
+int64_t readSizeValue(const TensorView &view) {
+  switch (view.dtype) {
+  case DType::Int64: {
+    int64_t value;
+    std::memcpy(&value, view.data, sizeof value);
+    return value;
+  }
+  case DType::Int32: {
+    int32_t value;
+    std::memcpy(&value, view.data, sizeof value);
+    return value;
+  }
+  default:
+    return *static_cast<const uint8_t *>(view.data);
+  }
+}
+
+} // namespace tracert

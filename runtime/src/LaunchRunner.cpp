@@ -1,0 +1,91 @@
+#include "LaunchRunner.h"
+
+#include <algorithm>
+#include <atomic>
+
+namespace tracert {
+namespace {
+
+constexpr int kMaxScratchSlots = 64;
+/// Flat ranges are cut at multiples of this, so that only the last part has a tail.
+constexpr int64_t kFlatGrain = 1024;
+
+KernelFrame frameOf(const BoundLaunch &bound, int64_t begin, int64_t end, void *scratch) {
+  KernelFrame frame{};
+  frame.pointers = bound.pointers.data();
+  frame.domain = bound.domain.data();
+  frame.strides = bound.strides.data();
+  frame.gathers = bound.gathers.data();
+  frame.begin = begin;
+  frame.end = end;
+  frame.scratch = scratch;
+  return frame;
+}
+
+/// What the threads of one launch share.
+struct SharedLaunch {
+  const BoundLaunch &bound;
+  char *scratch;
+  std::atomic<uint64_t> freeSlots;
+  std::atomic<bool> hasFailed{false};
+  int64_t grain;
+
+  int takeSlot() {
+    for (;;) {
+      uint64_t slots = freeSlots.load(std::memory_order_relaxed);
+      if (slots != 0 && freeSlots.compare_exchange_weak(slots, slots & (slots - 1),
+                                                        std::memory_order_acquire)) {
+        return std::countr_zero(slots);
+      }
+    }
+  }
+  void giveSlot(int slot) { freeSlots.fetch_or(uint64_t(1) << slot, std::memory_order_release); }
+
+  void runRange(int64_t begin, int64_t end) {
+    int slot = takeSlot();
+    void *memory = scratch + static_cast<size_t>(slot) * kKernelScratchBytes;
+    KernelFrame frame = frameOf(bound, begin * grain,
+                                std::min(end * grain, bound.splitCount), memory);
+    if (bound.entry(&frame) != kKernelOk) {
+      hasFailed.store(true, std::memory_order_relaxed);
+    }
+    giveSlot(slot);
+  }
+};
+
+} // namespace
+
+Status LaunchRunner::reserve(Allocator &allocator, int threadCount) {
+  slotCount = std::clamp(threadCount, 1, kMaxScratchSlots);
+  scratch = BufferRef(
+      Buffer::allocate(allocator, static_cast<size_t>(slotCount) * kKernelScratchBytes));
+  if (!scratch) {
+    return Status::outOfMemory("no memory for the scratch buffers of compiled kernels");
+  }
+  return {};
+}
+
+LaunchOutcome LaunchRunner::run(const BoundLaunch &bound, void *partials, ThreadPool *pool) {
+  LaunchOutcome outcome;
+  bool isSplit = bound.isWorthThreads && pool && pool->threadCount() > 1;
+  if (isSplit) {
+    uint64_t slots = slotCount == 64 ? ~uint64_t(0) : (uint64_t(1) << slotCount) - 1;
+    int64_t grain = bound.kernel->isFlat && bound.kernel->split == KernelSplit::OuterAxis
+                        ? kFlatGrain
+                        : 1;
+    SharedLaunch shared{bound, static_cast<char *>(scratch->data()), {slots}, {false}, grain};
+    int64_t parts = bound.splitCount / grain + (bound.splitCount % grain != 0);
+    pool->parallelFor(parts, [&](int64_t begin, int64_t end) { shared.runRange(begin, end); });
+    outcome.isIndexError = shared.hasFailed.load(std::memory_order_relaxed);
+  } else {
+    KernelFrame frame = frameOf(bound, 0, bound.splitCount, scratch->data());
+    outcome.isIndexError = bound.entry(&frame) != kKernelOk;
+    outcome.count = frame.count;
+  }
+  if (!outcome.isIndexError && !bound.joins.empty()) {
+    joinBlockPartials(bound, static_cast<const unsigned char *>(partials));
+  }
+  return outcome;
+}
+
+} // namespace tracert

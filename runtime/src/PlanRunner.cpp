@@ -1,0 +1,197 @@
+#include "PlanRunner.h"
+
+namespace tracert {
+
+Status PlanRunner::bind(Plan &plan, std::span<const TensorView> inputs) {
+  if (plan.arenaBytes > arenaSize) {
+    // Released first: the old arena is of no use while the new one is made.
+    arena = BufferRef();
+    arenaSize = 0;
+    arena = BufferRef(Buffer::allocate(*core.allocator, plan.arenaBytes));
+    if (!arena) {
+      return Status::outOfMemory("no memory for " + std::to_string(plan.arenaBytes) +
+                                 " bytes of intermediate values");
+    }
+    arenaSize = plan.arenaBytes;
+  }
+  void *arenaBase = arena ? arena->data() : nullptr;
+  if (!plan.isArenaBound || plan.boundArena != arenaBase) {
+    for (const PointerPatch &patch : plan.arenaPatches) {
+      *patch.slot = static_cast<char *>(arenaBase) + patch.offset;
+    }
+    plan.boundArena = arenaBase;
+    plan.isArenaBound = true;
+  }
+  bases.resize(inputs.size() + plan.outputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    bases[i] = inputs[i].data;
+  }
+  outputBuffers.resize(plan.outputs.size());
+  for (size_t i = 0; i < plan.outputs.size(); ++i) {
+    if (plan.outputs[i].isDynamic) {
+      continue;
+    }
+    auto bytes = static_cast<size_t>(plan.outputs[i].bytes);
+    outputBuffers[i] = BufferRef(Buffer::allocate(*core.allocator, bytes));
+    if (!outputBuffers[i]) {
+      return Status::outOfMemory("no memory for output '" + program.outputs[i].name + "' of " +
+                                 std::to_string(bytes) + " bytes");
+    }
+    bases[inputs.size() + i] = outputBuffers[i]->data();
+  }
+  for (const PointerPatch &patch : plan.callPatches) {
+    // Empty tensors may come without memory.
+    char *base = static_cast<char *>(bases[patch.baseIndex]);
+    *patch.slot = base ? base + patch.offset : nullptr;
+  }
+  return {};
+}
+
+void PlanRunner::reset(Plan &plan) {
+  for (const auto &[id, type] : plan.unplanned) {
+    PlanValue &value = plan.values[id];
+    value.buffer = BufferRef();
+    value.isReady = false;
+    if (!value.isTypeKnown) {
+      value.type = type;
+      value.sizeValue.reset();
+    }
+  }
+  plan.pendingChecks.clear();
+}
+
+Status PlanRunner::runSteps(Plan &plan, std::span<const TensorView> inputs, OpIndex &failedOp) {
+  reset(plan);
+  TRACERT_TRY(bind(plan, inputs));
+  for (Step &step : plan.steps) {
+    TRACERT_TRY(runStep(plan, step, failedOp));
+  }
+  return {};
+}
+
+Status PlanRunner::run(Plan &plan, std::span<const TensorView> inputs,
+                       std::vector<OwnedTensor> &outputs, OpIndex &failedOp) {
+  Status status = runSteps(plan, inputs, failedOp);
+  if (status.ok()) {
+    status = collectOutputs(plan, outputs);
+  }
+  for (BufferRef &buffer : outputBuffers) {
+    buffer = BufferRef();
+  }
+  return status;
+}
+
+Status PlanRunner::runKeeping(Plan &plan, std::span<const TensorView> inputs, OpIndex &failedOp) {
+  return runSteps(plan, inputs, failedOp);
+}
+
+Status PlanRunner::runStep(Plan &plan, Step &step, OpIndex &failedOp) {
+  replacedCount += step.isReplacedLaunch;
+  switch (step.kind) {
+  case StepKind::Kernel: {
+    Status status = runKernel(core.context(step.op), program.ops[step.op].call, step.operands,
+                              step.results);
+    if (!status.ok()) {
+      failedOp = step.op;
+    }
+    return status;
+  }
+  case StepKind::Copy:
+    copyView({core.pool, core.isa, core.allocator, IndexMode::Checked}, step.operands[0],
+             step.results[0]);
+    return {};
+  case StepKind::Launch:
+    return runLaunch(plan, step, failedOp);
+  case StepKind::DynamicLaunch:
+    TRACERT_TRY(runDynamicLaunch(plan, step, failedOp));
+    break;
+  case StepKind::DynamicOp:
+  case StepKind::DynamicCheck: {
+    Status status =
+        step.kind == StepKind::DynamicOp ? runOp(plan, step.op) : checkOp(plan, step.op);
+    if (!status.ok()) {
+      failedOp = step.op;
+      return status;
+    }
+    break;
+  }
+  }
+  for (ValueId value : step.release) {
+    plan.values[value].buffer = BufferRef();
+  }
+  return {};
+}
+
+Status PlanRunner::runLaunch(Plan &plan, Step &step, OpIndex &failedOp) {
+  for (size_t i = 0; i < step.operands.size(); ++i) {
+    copyView({core.pool, core.isa, core.allocator, IndexMode::Checked}, step.operands[i],
+             step.results[i]);
+  }
+  if (!hasScratch) {
+    TRACERT_TRY(launches.reserve(*core.allocator, core.pool ? core.pool->threadCount() : 1));
+    hasScratch = true;
+  }
+  LaunchOutcome outcome = launches.run(*step.launch, step.partials, core.pool);
+  if (!outcome.isIndexError) {
+    return {};
+  }
+  // The ops themselves find the first bad index in program order and word the error.
+  TRACERT_TRY(runCoveredOps(plan, step.instruction, failedOp));
+  return Status::internal("kernel '" + step.launch->kernel->name +
+                          "' reports an index out of range that its ops do not find");
+}
+
+Result<OwnedTensor> PlanRunner::copyOut(const TensorView &view) {
+  OwnedTensor copy;
+  TensorType type = view.type();
+  copy.buffer =
+      BufferRef(Buffer::allocate(*core.allocator, static_cast<size_t>(type.byteCount())));
+  if (!copy.buffer) {
+    return Status::outOfMemory("no memory for an output of type " + type.str());
+  }
+  copy.view = TensorView::contiguous(copy.buffer->data(), type);
+  copyView({core.pool, core.isa, core.allocator, IndexMode::Checked}, view, copy.view);
+  return copy;
+}
+
+Status PlanRunner::collectOutputs(Plan &plan, std::vector<OwnedTensor> &outputs) {
+  // A buffer sized by a bound is not kept for much less.
+  constexpr size_t kWasteAllowed = 64 * 1024;
+  outputs.resize(plan.outputs.size());
+  for (size_t i = 0; i < plan.outputs.size(); ++i) {
+    if (!plan.outputs[i].isDynamic) {
+      outputs[i].view = TensorView::contiguous(outputBuffers[i]->data(), plan.outputs[i].type);
+      outputs[i].buffer = std::move(outputBuffers[i]);
+      continue;
+    }
+    PlanValue &value = plan.values[program.outputs[i].value];
+    if (!value.hasMemory()) {
+      return Status::internal("output '" + program.outputs[i].name + "' was not computed");
+    }
+    Buffer *buffer = value.buffer.get();
+    bool isOwn = buffer && buffer->isUnique() && !buffer->isForeign() &&
+                 value.view.data == buffer->data() && value.view.isContiguous() &&
+                 buffer->size() - static_cast<size_t>(value.type.byteCount()) <= kWasteAllowed;
+    if (isOwn) {
+      // The view stays, so a second output of the same value copies from here.
+      outputs[i].view = value.view;
+      outputs[i].buffer = std::move(value.buffer);
+      continue;
+    }
+    TRACERT_ASSIGN(outputs[i], copyOut(value.view));
+  }
+  return {};
+}
+
+Status PlanRunner::copyValues(Plan &plan, std::vector<OwnedTensor> &values) {
+  values.clear();
+  values.resize(plan.values.size());
+  for (size_t i = 0; i < plan.values.size(); ++i) {
+    if (plan.values[i].hasMemory()) {
+      TRACERT_ASSIGN(values[i], copyOut(plan.values[i].view));
+    }
+  }
+  return {};
+}
+
+} // namespace tracert

@@ -1,0 +1,61 @@
+/// Runs a bound plan.
+///
+///   TRACERT_TRY(runner.run(plan, inputs, outputs, failedOp));
+///
+/// `outputs` are filled only on success. Data errors come with the op they belong to in `failedOp`.
+/// One runner per executor; not thread safe.
+#pragma once
+
+#include "LaunchRunner.h"
+#include "Plan.h"
+
+namespace tracert {
+
+class PlanRunner {
+public:
+  explicit PlanRunner(const ExecutorCore &core) : core(core), program(*core.program) {}
+
+  Status run(Plan &plan, std::span<const TensorView> inputs, std::vector<OwnedTensor> &outputs,
+             OpIndex &failedOp);
+  /// The same without outputs, for a plan that keeps all values ...
+  Status runKeeping(Plan &plan, std::span<const TensorView> inputs, OpIndex &failedOp);
+  /// ... and copies of each of them.
+  Status copyValues(Plan &plan, std::vector<OwnedTensor> &values);
+
+  uint64_t launchesReplaced() const { return replacedCount; }
+
+private:
+  Status runSteps(Plan &plan, std::span<const TensorView> inputs, OpIndex &failedOp);
+  Status bind(Plan &plan, std::span<const TensorView> inputs);
+  Status runStep(Plan &plan, Step &step, OpIndex &failedOp);
+  Status runLaunch(Plan &plan, Step &step, OpIndex &failedOp);
+  Status collectOutputs(Plan &plan, std::vector<OwnedTensor> &outputs);
+  void reset(Plan &plan);
+
+  // Dynamic steps (PlanDynamic.cpp).
+  Status runOp(Plan &plan, OpIndex op);
+  Status checkOp(Plan &plan, OpIndex op);
+  Status runDynamicLaunch(Plan &plan, Step &step, OpIndex &failedOp);
+  Status runCoveredOps(Plan &plan, const Instruction &launch, OpIndex &failedOp);
+  void releaseInnerValues(Plan &plan, const Instruction &launch);
+  Result<ResultTypes> currentTypes(Plan &plan, OpIndex op);
+  Status giveMemory(Plan &plan, ValueId value, const TensorType &type);
+  Status prepareStores(Plan &plan, const KernelDef &kernel);
+  Status takeCount(Plan &plan, const Instruction &launch, int64_t count, OpIndex &failedOp);
+  Status recheckPending(Plan &plan, OpIndex &failedOp);
+  bool tryInPlace(Plan &plan, const OpDef &op);
+
+  Result<OwnedTensor> copyOut(const TensorView &view);
+
+  const ExecutorCore &core;
+  const Program &program;
+  LaunchRunner launches;
+  bool hasScratch = false;
+  BufferRef arena;
+  size_t arenaSize = 0;
+  std::vector<BufferRef> outputBuffers;
+  std::vector<void *> bases;
+  uint64_t replacedCount = 0;
+};
+
+} // namespace tracert
