@@ -1,0 +1,261 @@
+#include "Errors.h"
+
+#include "tracec/Trace.h"
+
+#include <cstdarg>
+#include <string>
+
+namespace tracec::python {
+
+using tracert::SourceLoc;
+using tracert::Status;
+using tracert::StatusCode;
+
+namespace {
+
+/// The exception types of this module; set once when it is made.
+PyObject *axisError = nullptr;
+PyObject *traceError = nullptr;
+PyObject *loadError = nullptr;
+PyObject *compileError = nullptr;
+
+PyObject *exceptionFor(StatusCode code) {
+  switch (code) {
+  case StatusCode::InvalidArgument:
+    return PyExc_ValueError;
+  case StatusCode::InvalidType:
+    return PyExc_TypeError;
+  case StatusCode::IndexOutOfRange:
+    return PyExc_IndexError;
+  case StatusCode::Overflow:
+    return PyExc_OverflowError;
+  case StatusCode::AxisOutOfRange:
+    return axisError;
+  case StatusCode::CorruptFile:
+  case StatusCode::Unsupported:
+    return loadError;
+  case StatusCode::Io:
+    return PyExc_OSError;
+  case StatusCode::OutOfMemory:
+    return PyExc_MemoryError;
+  case StatusCode::Compile:
+    return compileError;
+  case StatusCode::TraceMismatch:
+    return traceError;
+  case StatusCode::Ok:
+  case StatusCode::Internal:
+    break;
+  }
+  return PyExc_RuntimeError;
+}
+
+bool isOurFrame(PyFrameObject *frame) {
+  PyObject *globals = PyFrame_GetGlobals(frame);
+  PyObject *name = globals ? PyDict_GetItemString(globals, "__name__") : nullptr;
+  bool ours = false;
+  if (name && PyUnicode_Check(name)) {
+    if (const char *text = PyUnicode_AsUTF8(name)) {
+      std::string_view view(text);
+      ours = view == "tracec" || view.starts_with("tracec.");
+    }
+  }
+  Py_XDECREF(globals);
+  return ours;
+}
+
+std::string lineText(const std::string &file, const std::string &line) {
+  size_t slash = file.rfind('/');
+  return (slash == std::string::npos ? file : file.substr(slash + 1)) + ":" + line;
+}
+
+/// Cuts the executor's " (op #3 'add' at /dir/file.py:12)" off and returns "file.py:12".
+std::string cutLocation(std::string &message) {
+  size_t open = message.rfind(" (op #");
+  size_t at = open == std::string::npos ? open : message.find(" at ", open);
+  size_t colon = at == std::string::npos ? at : message.rfind(':');
+  if (colon == std::string::npos || colon < at || message.back() != ')') {
+    return "";
+  }
+  std::string file = message.substr(at + 4, colon - at - 4);
+  std::string line = message.substr(colon + 1, message.size() - colon - 2);
+  message.resize(open);
+  return lineText(file, line);
+}
+
+/// Code and cure of each kind of error; docs/errors.md has a section per code.
+struct ErrorText {
+  const char *code;
+  const char *cure;
+};
+
+ErrorText textFor(StatusCode code) {
+  switch (code) {
+  case StatusCode::InvalidArgument:
+    return {"TC0101", "check the shapes and values given to this call"};
+  case StatusCode::InvalidType:
+    return {"TC0102", "convert the operand, e.g. with .astype(...), or pass another type"};
+  case StatusCode::IndexOutOfRange:
+    return {"TC0103", "use positions from -size to size - 1, and index arrays and masks that fit "
+                      "the indexed shape"};
+  case StatusCode::Overflow:
+    return {"TC0104", "use a wider dtype, or a number inside the range of this one"};
+  case StatusCode::AxisOutOfRange:
+    return {"TC0105", "use axes from -rank to rank - 1"};
+  case StatusCode::CorruptFile:
+    return {"TC0301", "make the file again with dump()"};
+  case StatusCode::Unsupported:
+    return {"TC0302", "use section=\"portable\", or make the file again for this machine"};
+  case StatusCode::Io:
+    return {"TC0303", "check the path, its permissions and the free space"};
+  case StatusCode::OutOfMemory:
+    return {"TC0401", "use smaller tensors, or drop some that are not needed"};
+  case StatusCode::Compile:
+    return {"TC0402", "check that libtracec-compiler.so is installed, or set "
+                      "TRACEC_COMPILER_LIBRARY"};
+  case StatusCode::Ok:
+  case StatusCode::TraceMismatch:
+  case StatusCode::Internal:
+    break;
+  }
+  return {"TC0901", "make a small program that shows it and report it: this is a bug of tracec"};
+}
+
+StatusCode codeOf(PyObject *kind) {
+  for (StatusCode code : {StatusCode::InvalidArgument, StatusCode::InvalidType,
+                          StatusCode::IndexOutOfRange, StatusCode::Overflow, StatusCode::Io}) {
+    if (exceptionFor(code) == kind) {
+      return code;
+    }
+  }
+  return StatusCode::Internal;
+}
+
+/// First line: code, message, the user's Python line. Second line: what to do.
+std::string composeMessage(StatusCode code, std::string message) {
+  std::string location = cutLocation(message);
+  if (location.empty()) {
+    SourceLoc loc = userLocation();
+    location = loc.file.empty() ? "" : lineText(loc.file, std::to_string(loc.line));
+  }
+  ErrorText text = textFor(code);
+  std::string composed = std::string(text.code) + " " + message;
+  if (!location.empty()) {
+    composed += " (at " + location + ")";
+  }
+  return composed + "\n  " + text.cure;
+}
+
+PyObject *locationText(const SourceLoc &loc) {
+  return PyUnicode_FromFormat("%s:%d", loc.file.c_str(), loc.line);
+}
+
+/// Takes over `value`.
+bool setAttribute(PyObject *object, const char *name, PyObject *value) {
+  bool ok = value && PyObject_SetAttrString(object, name, value) == 0;
+  Py_XDECREF(value);
+  return ok;
+}
+
+void raiseTraceError(const std::string &message) {
+  const TraceMismatch &mismatch = lastTraceMismatch();
+  PyObject *error = PyObject_CallFunction(traceError, "s#", message.data(),
+                                          static_cast<Py_ssize_t>(message.size()));
+  if (!error) {
+    return;
+  }
+  if (setAttribute(error, "code", PyUnicode_FromString(mismatch.code.c_str())) &&
+      setAttribute(error, "reason", PyUnicode_FromString(mismatch.reason.c_str())) &&
+      setAttribute(error, "op_index", PyLong_FromUnsignedLong(mismatch.opIndex)) &&
+      setAttribute(error, "then_line", locationText(mismatch.thenLoc)) &&
+      setAttribute(error, "now_line", locationText(mismatch.nowLoc))) {
+    PyErr_SetObject(traceError, error);
+  }
+  Py_DECREF(error);
+}
+
+} // namespace
+
+SourceLoc userLocation() {
+  SourceLoc loc;
+  PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
+  while (frame) {
+    if (!isOurFrame(frame)) {
+      PyCodeObject *code = PyFrame_GetCode(frame);
+      if (const char *file = PyUnicode_AsUTF8(code->co_filename)) {
+        loc.file = file;
+      }
+      loc.line = PyFrame_GetLineNumber(frame);
+      Py_DECREF(code);
+      Py_DECREF(frame);
+      break;
+    }
+    PyFrameObject *back = PyFrame_GetBack(frame);
+    Py_DECREF(frame);
+    frame = back;
+  }
+  return loc;
+}
+
+PyObject *raise(const Status &status) {
+  if (status.code() == StatusCode::TraceMismatch) {
+    raiseTraceError(status.message());
+    return nullptr;
+  }
+  // An error of a Python callback that ran inside wins: it says more.
+  if (PyErr_Occurred()) {
+    return nullptr;
+  }
+  std::string message = composeMessage(status.code(), status.message());
+  PyObject *text = PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()),
+                                        "replace");
+  if (text) {
+    PyErr_SetObject(exceptionFor(status.code()), text);
+    Py_DECREF(text);
+  }
+  return nullptr;
+}
+
+int raiseInt(const Status &status) {
+  raise(status);
+  return -1;
+}
+
+PyObject *raiseFormat(PyObject *kind, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  PyObject *text = PyUnicode_FromFormatV(format, arguments);
+  va_end(arguments);
+  if (!text) {
+    return nullptr;
+  }
+  const char *utf8 = PyUnicode_AsUTF8(text);
+  std::string message = composeMessage(codeOf(kind), utf8 ? utf8 : "");
+  Py_DECREF(text);
+  PyErr_SetString(kind, message.c_str());
+  return nullptr;
+}
+
+bool addErrors(PyObject *module) {
+  PyObject *bases = PyTuple_Pack(2, PyExc_ValueError, PyExc_IndexError);
+  axisError = PyErr_NewExceptionWithDoc("tracec.AxisError", "An axis is out of range for the rank.",
+                                        bases, nullptr);
+  Py_XDECREF(bases);
+  traceError = PyErr_NewExceptionWithDoc(
+      "tracec.TraceError",
+      "A call of a traced function is not the recorded program.\n\nAttributes: code, reason, "
+      "op_index, then_line, now_line.",
+      nullptr, nullptr);
+  loadError = PyErr_NewExceptionWithDoc(
+      "tracec.LoadError", "A file is damaged, or needs what this machine or version lacks.", nullptr,
+      nullptr);
+  compileError = PyErr_NewExceptionWithDoc(
+      "tracec.CompileError", "The compiler library is missing or refused the program.", nullptr,
+      nullptr);
+  return axisError && traceError && loadError && compileError &&
+         PyModule_AddObjectRef(module, "AxisError", axisError) == 0 &&
+         PyModule_AddObjectRef(module, "TraceError", traceError) == 0 &&
+         PyModule_AddObjectRef(module, "LoadError", loadError) == 0 &&
+         PyModule_AddObjectRef(module, "CompileError", compileError) == 0;
+}
+
+} // namespace tracec::python

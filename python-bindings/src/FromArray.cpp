@@ -1,0 +1,285 @@
+#include "FromArray.h"
+
+#include "DTypes.h"
+#include "tracec/Dispatch.h"
+#include "tracert/Kernels.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <memory>
+
+namespace tracec::python {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+
+/// What one element of a buffer is.
+struct Element {
+  enum class Kind { Bool, Signed, Unsigned, Float } kind;
+  size_t size;
+  bool isSwapped;
+
+  std::optional<DType> dtype() const {
+    switch (kind) {
+    case Kind::Bool:
+      return DType::Bool;
+    case Kind::Signed:
+      return size == 4 ? std::optional(DType::Int32)
+             : size == 8 ? std::optional(DType::Int64)
+                         : std::nullopt;
+    case Kind::Unsigned:
+      return size == 1 ? std::optional(DType::UInt8) : std::nullopt;
+    case Kind::Float:
+      return size == 2   ? std::optional(DType::Float16)
+             : size == 4 ? std::optional(DType::Float32)
+             : size == 8 ? std::optional(DType::Float64)
+                         : std::nullopt;
+    }
+    return std::nullopt;
+  }
+};
+
+std::optional<Element> parseFormat(const Py_buffer &buffer) {
+  const char *format = buffer.format ? buffer.format : "B";
+  bool isSwapped = *format == '>' || *format == '!';
+  if (std::strchr("@=<>!", *format) && *format) {
+    ++format;
+  }
+  if (format[0] == '\0' || format[1] != '\0') {
+    return std::nullopt;
+  }
+  size_t size = static_cast<size_t>(buffer.itemsize);
+  isSwapped = isSwapped && size > 1;
+  if (*format == '?') {
+    return Element{Element::Kind::Bool, size, isSwapped};
+  }
+  if (std::strchr("bhilqn", *format)) {
+    return Element{Element::Kind::Signed, size, isSwapped};
+  }
+  if (std::strchr("BHILQN", *format)) {
+    return Element{Element::Kind::Unsigned, size, isSwapped};
+  }
+  if (std::strchr("efd", *format)) {
+    return Element{Element::Kind::Float, size, isSwapped};
+  }
+  return std::nullopt;
+}
+
+/// Releases the buffer when it goes out of scope.
+struct BufferGuard {
+  Py_buffer buffer{};
+  bool isHeld = false;
+  ~BufferGuard() {
+    if (isHeld) {
+      PyBuffer_Release(&buffer);
+    }
+  }
+};
+
+bool failDType(PyObject *object) {
+  PyErr_Clear();
+  PyObject *dtype = PyObject_GetAttrString(object, "dtype");
+  PyErr_Clear();
+  if (dtype) {
+    raiseFormat(PyExc_TypeError, "unsupported array dtype %S; convert the array with astype first",
+                dtype);
+    Py_DECREF(dtype);
+  } else {
+    raiseFormat(PyExc_TypeError, "unsupported element format of %s", Py_TYPE(object)->tp_name);
+  }
+  return false;
+}
+
+/// The buffer of `object`, or of what its __array__ gives.
+bool openBuffer(PyObject *object, BufferGuard &guard, std::optional<Element> &element) {
+  if (PyObject_CheckBuffer(object)) {
+    if (PyObject_GetBuffer(object, &guard.buffer, PyBUF_FULL_RO) < 0) {
+      return failDType(object);
+    }
+    guard.isHeld = true;
+    element = parseFormat(guard.buffer);
+    return element ? true : failDType(object);
+  }
+  PyObject *array = PyObject_CallMethod(object, "__array__", nullptr);
+  if (!array) {
+    return false;
+  }
+  bool ok = PyObject_CheckBuffer(array)
+                ? openBuffer(array, guard, element)
+                : (raiseFormat(PyExc_TypeError, "__array__ of %s gave no array",
+                               Py_TYPE(object)->tp_name),
+                   false);
+  Py_DECREF(array);
+  return ok;
+}
+
+/// Calls visit(source) for each element in row-major order.
+template <class F>
+void eachElement(const Py_buffer &buffer, int axis, const char *data, F &&visit) {
+  if (axis == buffer.ndim) {
+    visit(data);
+    return;
+  }
+  for (Py_ssize_t i = 0; i < buffer.shape[axis]; ++i) {
+    eachElement(buffer, axis + 1, data + i * buffer.strides[axis], visit);
+  }
+}
+
+void loadElement(const char *source, const Element &element, char *target) {
+  std::memcpy(target, source, element.size);
+  if (element.isSwapped) {
+    std::reverse(target, target + element.size);
+  }
+}
+
+/// The integer as int64; false for an unsigned one that does not fit.
+bool widen(const char *source, const Element &element, int64_t *target) {
+  char bytes[8] = {};
+  loadElement(source, element, bytes);
+  uint64_t bits;
+  std::memcpy(&bits, bytes, sizeof(bits));
+  if (element.kind == Element::Kind::Signed) {
+    int shift = static_cast<int>(64 - 8 * element.size);
+    *target = static_cast<int64_t>(bits << shift) >> shift;
+    return true;
+  }
+  *target = static_cast<int64_t>(bits);
+  return *target >= 0;
+}
+
+bool isAligned(const Py_buffer &buffer, size_t size) {
+  auto misaligned = reinterpret_cast<uintptr_t>(buffer.buf) % size;
+  for (int i = 0; i < buffer.ndim; ++i) {
+    misaligned |= static_cast<uintptr_t>(buffer.strides[i]) % size;
+  }
+  return misaligned == 0;
+}
+
+TensorView viewOfBuffer(const Py_buffer &buffer, DType dtype) {
+  TensorView view;
+  view.data = buffer.buf;
+  view.dtype = dtype;
+  view.shape = Dims(buffer.shape, buffer.shape + buffer.ndim);
+  view.strides = Dims(buffer.strides, buffer.strides + buffer.ndim);
+  return view;
+}
+
+/// Any non-zero byte counts as true, as in NumPy; ours are 0 and 1 only.
+void normaliseBools(const TensorView &view) {
+  auto *bytes = static_cast<uint8_t *>(view.data);
+  for (int64_t i = 0; i < view.elementCount(); ++i) {
+    bytes[i] = bytes[i] != 0;
+  }
+}
+
+bool widenAll(const Py_buffer &buffer, const Element &element, Value &value) {
+  Result<Value> fresh =
+      allocateValue({DType::Int64, Dims(buffer.shape, buffer.shape + buffer.ndim)});
+  if (!fresh.ok()) {
+    raise(fresh.status());
+    return false;
+  }
+  auto *target = static_cast<int64_t *>((*fresh)->view().data);
+  bool fits = true;
+  eachElement(buffer, 0, static_cast<const char *>(buffer.buf),
+              [&](const char *source) { fits &= widen(source, element, target++); });
+  if (!fits) {
+    raiseFormat(PyExc_IndexError, "an index of an unsigned array is 2**63 or more");
+    return false;
+  }
+  value = std::move(*fresh);
+  return true;
+}
+
+} // namespace
+
+bool isArrayLike(PyObject *object) {
+  if (PyBytes_Check(object) || PyByteArray_Check(object) || PyUnicode_Check(object) ||
+      PyType_Check(object)) {
+    return false;
+  }
+  return PyObject_CheckBuffer(object) ||
+         PyObject_HasAttrString(reinterpret_cast<PyObject *>(Py_TYPE(object)), "__array__");
+}
+
+std::optional<DType> arrayDType(PyObject *object) {
+  PyObject *attribute = PyObject_GetAttrString(object, "dtype");
+  std::optional<DType> dtype;
+  if (!attribute || !readDType(attribute, dtype)) {
+    PyErr_Clear();
+  }
+  Py_XDECREF(attribute);
+  return dtype;
+}
+
+bool copyArray(PyObject *object, bool widenIntegers, Value &value) {
+  BufferGuard guard;
+  std::optional<Element> element;
+  if (!openBuffer(object, guard, element)) {
+    return false;
+  }
+  const Py_buffer &buffer = guard.buffer;
+  std::optional<DType> dtype = element->dtype();
+  if (!dtype) {
+    bool isInteger =
+        element->kind == Element::Kind::Signed || element->kind == Element::Kind::Unsigned;
+    return widenIntegers && isInteger ? widenAll(buffer, *element, value) : failDType(object);
+  }
+  Result<Value> fresh = allocateValue({*dtype, Dims(buffer.shape, buffer.shape + buffer.ndim)});
+  if (!fresh.ok()) {
+    raise(fresh.status());
+    return false;
+  }
+  const TensorView &target = (*fresh)->view();
+  if (element->isSwapped || !isAligned(buffer, element->size)) {
+    char *bytes = static_cast<char *>(target.data);
+    eachElement(buffer, 0, static_cast<const char *>(buffer.buf), [&](const char *source) {
+      loadElement(source, *element, bytes);
+      bytes += element->size;
+    });
+  } else {
+    const EvalOptions &options = evalOptions();
+    tracert::copyView({options.pool, options.isa, &tracert::processAllocator(),
+                       tracert::IndexMode::Checked},
+                      viewOfBuffer(buffer, *dtype), target);
+  }
+  if (*dtype == DType::Bool) {
+    normaliseBools(target);
+  }
+  value = std::move(*fresh);
+  return true;
+}
+
+bool shareArray(PyObject *object, Value &value) {
+  auto guard = std::make_unique<BufferGuard>();
+  std::optional<Element> element;
+  if (!openBuffer(object, *guard, element)) {
+    return false;
+  }
+  const Py_buffer &buffer = guard->buffer;
+  std::optional<DType> dtype = element->dtype();
+  // Bytes of a bool array may be other than 0 and 1.
+  if (!dtype || *dtype == DType::Bool || element->isSwapped || !isAligned(buffer, element->size)) {
+    raiseFormat(PyExc_ValueError, "copy=False, but this array must be converted");
+    return false;
+  }
+  TensorView view = viewOfBuffer(buffer, *dtype);
+  auto release = [](void *owner) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    delete static_cast<BufferGuard *>(owner);
+    PyGILState_Release(state);
+  };
+  tracert::BufferRef foreign(tracert::Buffer::foreign(buffer.buf, static_cast<size_t>(buffer.len),
+                                                      release, guard.get()));
+  if (!foreign) {
+    raise(Status::outOfMemory("out of memory for a borrowed array"));
+    return false;
+  }
+  guard.release();
+  value = ValueImpl::makeReady(std::move(foreign), std::move(view));
+  return true;
+}
+
+} // namespace tracec::python

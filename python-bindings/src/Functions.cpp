@@ -1,0 +1,200 @@
+// Functions of the module on tensors. The pointwise ones come from the generated table.
+
+#include "DTypes.h"
+#include "FromPython.h"
+#include "Operations.h"
+#include "TensorObject.h"
+
+namespace tracec::python {
+
+using tracert::OpKind;
+
+namespace {
+
+using FastArgs = PyObject *const *;
+
+template <OpKind kind, int arity, const char *name>
+PyObject *pointwiseFunction(PyObject *, FastArgs args, Py_ssize_t nargs) {
+  if (nargs != arity) {
+    return raiseFormat(PyExc_TypeError, "%s() takes %d positional arguments, got %zd", name, arity,
+                       nargs);
+  }
+  Operand operands[arity];
+  if (!readOperands(args, arity, name, operands)) {
+    return nullptr;
+  }
+  return wrapResult(pointwise(kind, operands));
+}
+
+#define TRACEC_POINTWISE_FUNCTION(pythonName, opKind, arity, doc)                                  \
+  constexpr char kName_##pythonName[] = #pythonName;
+#include "../generated/PointwiseFunctions.inc"
+#undef TRACEC_POINTWISE_FUNCTION
+constexpr char kWhere[] = "where";
+
+template <OpKind kind>
+PyObject *reduction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
+  if constexpr (kind == OpKind::sum) {
+    static constexpr Parameters<4> kSum{"sum", {"x", "axis", "keepdims", "dtype"}, 1};
+    PyObject *bound[4];
+    return kSum.bind(args, nargs, kwnames, bound)
+               ? reduceTensor(kind, bound[0], bound[1], bound[2], bound[3])
+               : nullptr;
+  }
+  static constexpr Parameters<3> kOther{kind == OpKind::mean ? "mean" : "max",
+                                        {"x", "axis", "keepdims"}, 1};
+  PyObject *bound[3];
+  return kOther.bind(args, nargs, kwnames, bound)
+             ? reduceTensor(kind, bound[0], bound[1], bound[2], nullptr)
+             : nullptr;
+}
+
+PyObject *castFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
+  static constexpr Parameters<2> kParameters{"cast", {"x", "dtype"}, 2};
+  PyObject *bound[2];
+  return kParameters.bind(args, nargs, kwnames, bound) ? castTensor(bound[0], bound[1]) : nullptr;
+}
+
+template <PyObject *(*apply)(PyObject *, std::vector<SizeArg> &)>
+PyObject *shapeFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
+  static constexpr Parameters<2> kParameters{apply == reshapeOf ? "reshape" : "broadcast_to",
+                                             {"x", "shape"}, 2};
+  PyObject *bound[2];
+  std::vector<SizeArg> sizes;
+  return kParameters.bind(args, nargs, kwnames, bound) && readShape(bound[1], sizes)
+             ? apply(bound[0], sizes)
+             : nullptr;
+}
+
+constexpr char kTranspose[] = "transpose";
+constexpr char kPermute[] = "permute";
+constexpr char kSqueeze[] = "squeeze";
+constexpr char kExpand[] = "expand_dims";
+constexpr char kFlip[] = "flip";
+
+template <PyObject *(*apply)(PyObject *, PyObject *), const char *name, bool isAxes>
+PyObject *axisFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
+  static constexpr Parameters<2> kParameters{name, {"x", isAxes ? "axes" : "axis"}, 1};
+  PyObject *bound[2];
+  return kParameters.bind(args, nargs, kwnames, bound) ? apply(bound[0], bound[1]) : nullptr;
+}
+
+constexpr char kSwap[] = "swapaxes";
+constexpr char kMove[] = "moveaxis";
+
+template <PyObject *(*apply)(PyObject *, PyObject *, PyObject *), const char *name>
+PyObject *twoAxesFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
+  static constexpr Parameters<3> kParameters{
+      name,
+      {"x", apply == swapAxesOf ? "axis1" : "source", apply == swapAxesOf ? "axis2" : "destination"},
+      3};
+  PyObject *bound[3];
+  return kParameters.bind(args, nargs, kwnames, bound) ? apply(bound[0], bound[1], bound[2])
+                                                       : nullptr;
+}
+
+PyObject *concatFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
+  static constexpr Parameters<2> kParameters{"concat", {"tensors", "axis"}, 1};
+  PyObject *bound[2];
+  if (!kParameters.bind(args, nargs, kwnames, bound)) {
+    return nullptr;
+  }
+  int64_t axis = 0;
+  if (bound[1] && !readInt(bound[1], "axis", axis)) {
+    return nullptr;
+  }
+  PyObject *parts = PySequence_Fast(bound[0], "concat() expects a sequence of tensors");
+  if (!parts) {
+    return nullptr;
+  }
+  size_t count = static_cast<size_t>(PySequence_Fast_GET_SIZE(parts));
+  std::vector<Operand> operands(count);
+  bool ok = readOperands(PySequence_Fast_ITEMS(parts), count, "concat", operands.data());
+  Py_DECREF(parts);
+  return ok ? wrapResult(concat(operands, axis)) : nullptr;
+}
+
+PyObject *matmulFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
+  static constexpr Parameters<2> kParameters{"matmul", {"x", "y"}, 2};
+  PyObject *bound[2];
+  Operand operands[2];
+  if (!kParameters.bind(args, nargs, kwnames, bound) ||
+      !readOperands(bound, 2, "matmul", operands)) {
+    return nullptr;
+  }
+  return wrapResult(matmul(operands[0], operands[1]));
+}
+
+PyObject *condTakeFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
+  static constexpr Parameters<2> kParameters{"cond_take", {"mask", "x"}, 2};
+  PyObject *bound[2];
+  Value mask;
+  Value x;
+  if (!kParameters.bind(args, nargs, kwnames, bound) || !readValue(bound[0], std::nullopt, mask) ||
+      !readValue(bound[1], std::nullopt, x)) {
+    return nullptr;
+  }
+  Result<Values> results = condTake(mask, x);
+  if (!results.ok()) {
+    return raise(results.status());
+  }
+  PyObject *values = wrapValue((*results)[0]);
+  PyObject *positions = values ? wrapValue((*results)[1]) : nullptr;
+  if (!positions) {
+    Py_XDECREF(values);
+    return nullptr;
+  }
+  return Py_BuildValue("(NN)", values, positions);
+}
+
+template <class F> PyCFunction cast(F function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+constexpr int kFast = METH_FASTCALL;
+constexpr int kKeywords = METH_FASTCALL | METH_KEYWORDS;
+
+} // namespace
+
+PyMethodDef moduleFunctions[] = {
+#define TRACEC_POINTWISE_FUNCTION(pythonName, opKind, arity, doc)                                  \
+  {#pythonName, cast(pointwiseFunction<OpKind::opKind, arity, kName_##pythonName>), kFast, doc},
+#include "../generated/PointwiseFunctions.inc"
+#undef TRACEC_POINTWISE_FUNCTION
+    {"where", cast(pointwiseFunction<OpKind::where, 3, kWhere>), kFast,
+     "where(condition, x, y, /)\n--\n\nElements of x where the condition is true, of y elsewhere."},
+    {"sum", cast(reduction<OpKind::sum>), kKeywords,
+     "sum(x, axis=None, keepdims=False, dtype=None)\n--\n\nSum of elements along the given axes."},
+    {"mean", cast(reduction<OpKind::mean>), kKeywords,
+     "mean(x, axis=None, keepdims=False)\n--\n\nMean of elements along the given axes."},
+    {"max", cast(reduction<OpKind::max>), kKeywords,
+     "max(x, axis=None, keepdims=False)\n--\n\nLargest element along the given axes; NaN wins."},
+    {"cast", cast(castFunction), kKeywords,
+     "cast(x, dtype)\n--\n\nElements converted to another dtype."},
+    {"reshape", cast(shapeFunction<reshapeOf>), kKeywords,
+     "reshape(x, shape)\n--\n\nThe same elements under another shape; a view when strides allow."},
+    {"broadcast_to", cast(shapeFunction<broadcastOf>), kKeywords,
+     "broadcast_to(x, shape)\n--\n\nA read-only view repeated along axes of size 1."},
+    {"transpose", cast(axisFunction<transposeOf, kTranspose, true>), kKeywords,
+     "transpose(x, axes=None)\n--\n\nA view with its axes reordered."},
+    {"permute", cast(axisFunction<transposeOf, kPermute, true>), kKeywords,
+     "permute(x, axes=None)\n--\n\nA view with its axes reordered."},
+    {"squeeze", cast(axisFunction<squeezeOf, kSqueeze, false>), kKeywords,
+     "squeeze(x, axis=None)\n--\n\nA view without axes of size 1."},
+    {"expand_dims", cast(axisFunction<expandOf, kExpand, false>), kKeywords,
+     "expand_dims(x, axis)\n--\n\nA view with new axes of size 1."},
+    {"flip", cast(axisFunction<flipOf, kFlip, false>), kKeywords,
+     "flip(x, axis=None)\n--\n\nA view with the order along axes reversed."},
+    {"swapaxes", cast(twoAxesFunction<swapAxesOf, kSwap>), kKeywords,
+     "swapaxes(x, axis1, axis2)\n--\n\nA view with two axes exchanged."},
+    {"moveaxis", cast(twoAxesFunction<moveAxesOf, kMove>), kKeywords,
+     "moveaxis(x, source, destination)\n--\n\nA view with axes moved to other places."},
+    {"concat", cast(concatFunction), kKeywords,
+     "concat(tensors, axis=0)\n--\n\nTensors joined along an existing axis."},
+    {"matmul", cast(matmulFunction), kKeywords,
+     "matmul(x, y)\n--\n\nMatrix product over the last two axes, leading axes broadcast."},
+    {"cond_take", cast(condTakeFunction), kKeywords,
+     "cond_take(mask, x)\n--\n\nElements of x where mask is true, and their int64 flat positions."},
+    {},
+};
+
+} // namespace tracec::python

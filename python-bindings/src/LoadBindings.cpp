@@ -1,0 +1,340 @@
+// _core.Model: a loaded file with an executor. The signature is given to Python as plain tuples.
+
+#include "DTypes.h"
+#include "FromPython.h"
+#include "Session.h"
+#include "TensorObject.h"
+#include "ToPython.h"
+#include "tracert/Executor.h"
+
+#include <cstring>
+#include <new>
+
+namespace tracec::python {
+
+using tracert::Executor;
+using tracert::InputDef;
+using tracert::Isa;
+using tracert::kNoIndex;
+using tracert::OutputDef;
+using tracert::OwnedTensor;
+using tracert::Program;
+using tracert::SectionChoice;
+using tracert::ValueDef;
+
+namespace {
+
+struct Loaded {
+  std::shared_ptr<const Program> program;
+  std::unique_ptr<Executor> executor;
+};
+struct ModelObject {
+  PyObject_HEAD
+  Loaded *loaded;
+};
+
+PyTypeObject modelType = {PyVarObject_HEAD_INIT(nullptr, 0)};
+
+Loaded &loadedOf(PyObject *self) { return *reinterpret_cast<ModelObject *>(self)->loaded; }
+
+/// The path belongs into each message of the loader.
+Status named(const char *path, const Status &status) {
+  if (status.message().find(path) != std::string::npos) {
+    return status;
+  }
+  return Status(status.code(), std::string(path) + ": " + status.message());
+}
+
+/// Model(path, section, verify_all)
+PyObject *newModel(PyTypeObject *type, PyObject *args, PyObject *) {
+  const char *path;
+  PyObject *sectionName;
+  int verifyAll;
+  Section section;
+  if (!PyArg_ParseTuple(args, "sOp", &path, &sectionName, &verifyAll) ||
+      !readSection(sectionName, section)) {
+    return nullptr;
+  }
+  tracert::LoadOptions options;
+  options.verifyAll = verifyAll != 0;
+  options.portableOnly = section.kind == SectionChoice::Portable;
+  Result<std::shared_ptr<const Program>> program = tracert::loadProgram(path, options);
+  if (!program.ok()) {
+    return raise(named(path, program.status()));
+  }
+  tracert::ExecutorOptions executorOptions;
+  executorOptions.section = {static_cast<SectionChoice::Kind>(section.kind),
+                             static_cast<Isa>(section.isa)};
+  executorOptions.pool = evalOptions().pool;
+  Result<std::unique_ptr<Executor>> executor = Executor::create(*program, executorOptions);
+  if (!executor.ok()) {
+    return raise(named(path, executor.status()));
+  }
+  PyObject *self = type->tp_alloc(type, 0);
+  if (self) {
+    reinterpret_cast<ModelObject *>(self)->loaded =
+        new Loaded{std::move(*program), std::move(*executor)};
+  }
+  return self;
+}
+
+void deallocate(PyObject *self) {
+  delete reinterpret_cast<ModelObject *>(self)->loaded;
+  Py_TYPE(self)->tp_free(self);
+}
+
+/// (min, max) symbols are names; static sizes ints.
+PyObject *describeShape(const Program &program, const ValueDef &value,
+                        const std::vector<uint32_t> *symbols) {
+  PyObject *shape = PyTuple_New(static_cast<Py_ssize_t>(value.dims.size()));
+  for (size_t i = 0; shape && i < value.dims.size(); ++i) {
+    PyObject *item;
+    if (symbols && i < symbols->size() && (*symbols)[i] != kNoIndex) {
+      item = PyUnicode_FromString(program.symbols[(*symbols)[i]].name.c_str());
+    } else if (value.dims[i] == tracert::kUnknownDim) {
+      item = PyUnicode_FromString("?");
+    } else {
+      item = PyLong_FromLongLong(value.dims[i]);
+    }
+    if (!item) {
+      Py_CLEAR(shape);
+      break;
+    }
+    PyTuple_SET_ITEM(shape, static_cast<Py_ssize_t>(i), item);
+  }
+  return shape;
+}
+
+bool append(PyObject *list, PyObject *item) {
+  bool ok = item && PyList_Append(list, item) == 0;
+  Py_XDECREF(item);
+  return ok;
+}
+
+/// ([(name, dtype, shape, is_state)], [(name, dtype, shape, is_state)], [(symbol, min, max)])
+PyObject *signature(PyObject *self, PyObject *) {
+  const Program &program = *loadedOf(self).program;
+  PyObject *inputs = PyList_New(0);
+  PyObject *outputs = PyList_New(0);
+  PyObject *symbols = PyList_New(0);
+  bool ok = inputs && outputs && symbols;
+  for (const InputDef &input : program.inputs) {
+    const ValueDef &value = program.values[input.value];
+    ok = ok && append(inputs, Py_BuildValue("(sONO)", input.name.c_str(), dtypeObject(value.dtype),
+                                            describeShape(program, value, &input.dimSymbols),
+                                            input.isState ? Py_True : Py_False));
+  }
+  for (const OutputDef &output : program.outputs) {
+    const ValueDef &value = program.values[output.value];
+    ok = ok && append(outputs, Py_BuildValue("(sONO)", output.name.c_str(), dtypeObject(value.dtype),
+                                             describeShape(program, value, nullptr),
+                                             output.stateInput != kNoIndex ? Py_True : Py_False));
+  }
+  for (const tracert::SymbolDef &symbol : program.symbols) {
+    ok = ok && append(symbols, Py_BuildValue("(sLL)", symbol.name.c_str(),
+                                             static_cast<long long>(symbol.min),
+                                             static_cast<long long>(symbol.max)));
+  }
+  if (!ok) {
+    Py_XDECREF(inputs);
+    Py_XDECREF(outputs);
+    Py_XDECREF(symbols);
+    return nullptr;
+  }
+  return Py_BuildValue("(NNN)", inputs, outputs, symbols);
+}
+
+PyObject *sections(PyObject *self, PyObject *) {
+  PyObject *names = PyList_New(0);
+  bool ok = names && append(names, PyUnicode_FromString("portable"));
+  for (const tracert::NativeSection &section : loadedOf(self).program->sections) {
+    ok = ok && append(names, PyUnicode_FromString(tracert::isaName(section.isa).data()));
+  }
+  if (!ok) {
+    Py_CLEAR(names);
+  }
+  return names;
+}
+
+PyObject *userInfo(PyObject *self, PyObject *) {
+  return PyUnicode_FromString(loadedOf(self).program->userInfo.c_str());
+}
+
+/// Reads one argument for `input`; lists and numbers take its dtype.
+bool readInput(const Program &program, const InputDef &input, PyObject *argument, Value &value) {
+  DType wanted = program.values[input.value].dtype;
+  bool hasOwnDType = isTensor(argument) || (!PyList_Check(argument) && !PyTuple_Check(argument) &&
+                                            !isPythonScalar(argument));
+  if (!readValue(argument, hasOwnDType ? std::nullopt : std::optional(wanted), value)) {
+    return false;
+  }
+  if (value->dtype() != wanted) {
+    raiseFormat(PyExc_TypeError, "input '%s' expects %s, got %s", input.name.c_str(),
+                tracert::dtypeName(wanted).data(), tracert::dtypeName(value->dtype()).data());
+    return false;
+  }
+  Result<Value> host = readHost(value);
+  if (!host.ok()) {
+    raise(host.status());
+    return false;
+  }
+  return true;
+}
+
+/// run(list of arguments) -> list of results, without state
+PyObject *run(PyObject *self, PyObject *list) {
+  Loaded &loaded = loadedOf(self);
+  const Program &program = *loaded.program;
+  if (!PyList_Check(list)) {
+    return raiseFormat(PyExc_TypeError, "run() takes a list");
+  }
+  size_t wanted = 0;
+  for (const InputDef &input : program.inputs) {
+    wanted += !input.isState;
+  }
+  if (static_cast<size_t>(PyList_GET_SIZE(list)) != wanted) {
+    return raiseFormat(PyExc_TypeError, "this model takes %zu inputs, got %zd", wanted,
+                       PyList_GET_SIZE(list));
+  }
+  Values values;
+  std::vector<TensorView> views;
+  Py_ssize_t next = 0;
+  for (const InputDef &input : program.inputs) {
+    if (input.isState) {
+      continue;
+    }
+    Value value;
+    if (!readInput(program, input, PyList_GET_ITEM(list, next++), value)) {
+      return nullptr;
+    }
+    views.push_back(value->view());
+    values.push_back(std::move(value));
+  }
+  std::vector<OwnedTensor> outputs;
+  Status status = loaded.executor->run(views, outputs);
+  if (!status.ok()) {
+    return raise(status);
+  }
+  PyObject *results = PyList_New(0);
+  for (size_t i = 0; results && i < outputs.size(); ++i) {
+    bool isState = i < program.outputs.size() && program.outputs[i].stateInput != kNoIndex;
+    if (!isState &&
+        !append(results, wrapValue(ValueImpl::makeReady(std::move(outputs[i].buffer),
+                                                        std::move(outputs[i].view))))) {
+      Py_CLEAR(results);
+    }
+  }
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+bool isNaN(DType dtype, const char *data) {
+  switch (dtype) {
+  case DType::Float16: {
+    uint16_t bits;
+    std::memcpy(&bits, data, sizeof(bits));
+    return (bits & 0x7fff) > 0x7c00;
+  }
+  case DType::Float32: {
+    float value;
+    std::memcpy(&value, data, sizeof(value));
+    return value != value;
+  }
+  case DType::Float64: {
+    double value;
+    std::memcpy(&value, data, sizeof(value));
+    return value != value;
+  }
+  default:
+    return false;
+  }
+}
+
+/// Elements that differ in bits and are not both NaN; outputs are contiguous.
+int64_t countDifferences(const TensorView &got, const tracert::TestTensor &expected) {
+  size_t size = tracert::dtypeSize(got.dtype);
+  const char *a = static_cast<const char *>(got.data);
+  const char *b = static_cast<const char *>(expected.data);
+  int64_t differences = 0;
+  for (int64_t i = 0; i < got.elementCount(); ++i, a += size, b += size) {
+    differences += std::memcmp(a, b, size) != 0 && !(isNaN(got.dtype, a) && isNaN(got.dtype, b));
+  }
+  return differences;
+}
+
+/// Runs all vectors in one section.
+Status verifySection(const std::shared_ptr<const Program> &program, SectionChoice section) {
+  tracert::ExecutorOptions options;
+  options.section = section;
+  for (const tracert::TestVector &vector : program->testVectors) {
+    // A new executor each: session state starts from the file.
+    TRACERT_ASSIGN(std::unique_ptr<Executor> executor, Executor::create(program, options));
+    std::vector<TensorView> inputs;
+    for (const tracert::TestTensor &input : vector.inputs) {
+      inputs.push_back(TensorView::contiguous(const_cast<void *>(input.data), input.type));
+    }
+    std::vector<OwnedTensor> outputs;
+    TRACERT_TRY(executor->run(inputs, outputs));
+    for (size_t i = 0; i < vector.outputs.size() && i < outputs.size(); ++i) {
+      const std::string &name = program->outputs[i].name;
+      if (!(outputs[i].view.type() == vector.outputs[i].type)) {
+        return Status::invalidArgument("output '" + name + "' is " + outputs[i].view.type().str() +
+                                       " instead of " + vector.outputs[i].type.str());
+      }
+      if (int64_t count = countDifferences(outputs[i].view, vector.outputs[i])) {
+        return Status::invalidArgument("output '" + name + "' differs in " + std::to_string(count) +
+                                       " elements");
+      }
+    }
+  }
+  return Status();
+}
+
+/// verify() -> {section: "" or what is wrong}, for the sections this machine can run
+PyObject *verify(PyObject *self, PyObject *) {
+  const std::shared_ptr<const Program> &program = loadedOf(self).program;
+  PyObject *report = PyDict_New();
+  auto check = [&](const char *name, SectionChoice section) {
+    Status status = verifySection(program, section);
+    PyObject *text = PyUnicode_FromString(status.message().c_str());
+    bool ok = report && text && PyDict_SetItemString(report, name, text) == 0;
+    Py_XDECREF(text);
+    if (!ok) {
+      Py_CLEAR(report);
+    }
+  };
+  check("portable", {SectionChoice::Portable, Isa::Portable});
+  for (const tracert::NativeSection &section : program->sections) {
+    if (tracert::isaSupported(section.isa)) {
+      check(tracert::isaName(section.isa).data(), {SectionChoice::Native, section.isa});
+    }
+  }
+  return report;
+}
+
+PyMethodDef methods[] = {
+    {"run", run, METH_O, nullptr},
+    {"signature", signature, METH_NOARGS, nullptr},
+    {"sections", sections, METH_NOARGS, nullptr},
+    {"user_info", userInfo, METH_NOARGS, nullptr},
+    {"verify", verify, METH_NOARGS, nullptr},
+    {},
+};
+
+} // namespace
+
+bool addModelType(PyObject *module) {
+  modelType.tp_name = "tracec._core.Model";
+  modelType.tp_basicsize = sizeof(ModelObject);
+  modelType.tp_flags = Py_TPFLAGS_DEFAULT;
+  modelType.tp_new = newModel;
+  modelType.tp_dealloc = deallocate;
+  modelType.tp_methods = methods;
+  return PyType_Ready(&modelType) == 0 &&
+         PyModule_AddObjectRef(module, "Model", reinterpret_cast<PyObject *>(&modelType)) == 0;
+}
+
+} // namespace tracec::python

@@ -1,0 +1,145 @@
+// Options of this thread's evaluation, as tc.options sets and restores them.
+
+#include "Arguments.h"
+#include "Session.h"
+
+#include "tracec/Compiler.h"
+#include "tracert/Executor.h"
+#include "tracert/ThreadPool.h"
+
+#include <map>
+#include <memory>
+
+namespace tracec::python {
+
+using tracert::Isa;
+using tracert::SectionChoice;
+
+bool readSection(PyObject *name, Section &section) {
+  struct Named {
+    const char *name;
+    SectionChoice::Kind kind;
+    Isa isa;
+  };
+  const Named all[] = {
+      {"best", SectionChoice::Best, tracert::bestIsa()},
+      {"portable", SectionChoice::Portable, Isa::Portable},
+      {"v3", SectionChoice::Native, Isa::V3},
+      {"x86-64-v3", SectionChoice::Native, Isa::V3},
+      {"avx512", SectionChoice::Native, Isa::Avx512},
+      {"x86-64-v4", SectionChoice::Native, Isa::Avx512},
+  };
+  for (const Named &known : all) {
+    if (!PyUnicode_Check(name) || PyUnicode_CompareWithASCIIString(name, known.name) != 0) {
+      continue;
+    }
+    if (!tracert::isaSupported(known.isa)) {
+      raiseFormat(PyExc_ValueError, "section '%s' needs a processor with %s", known.name,
+                  tracert::isaName(known.isa).data());
+      return false;
+    }
+    section = {static_cast<uint8_t>(known.kind), static_cast<uint8_t>(known.isa)};
+    return true;
+  }
+  raiseFormat(PyExc_ValueError, "unknown section %R; use best, portable, v3 or avx512", name);
+  return false;
+}
+
+namespace {
+
+/// Pools are kept: making one per use would start threads each time. Guarded by the GIL.
+tracert::ThreadPool *poolOf(int threads) {
+  static std::map<int, std::unique_ptr<tracert::ThreadPool>> pools;
+  if (threads == 1) {
+    return nullptr;
+  }
+  std::unique_ptr<tracert::ThreadPool> &pool = pools[threads];
+  if (!pool) {
+    pool = std::make_unique<tracert::ThreadPool>(threads);
+  }
+  return pool.get();
+}
+
+constexpr char kCapsuleName[] = "tracec.EvalOptions";
+
+void deleteOptions(PyObject *capsule) {
+  delete static_cast<EvalOptions *>(PyCapsule_GetPointer(capsule, kCapsuleName));
+}
+
+/// (section or None, threads or None) -> the options that were active.
+PyObject *swapOptions(PyObject *, PyObject *const *args, Py_ssize_t nargs) {
+  if (nargs != 2) {
+    return raiseFormat(PyExc_TypeError, "swap_options() takes 2 arguments");
+  }
+  EvalOptions next = evalOptions();
+  if (args[0] != Py_None) {
+    Section section;
+    if (!readSection(args[0], section)) {
+      return nullptr;
+    }
+    next.sectionKind = section.kind;
+    next.isa = static_cast<Isa>(section.isa);
+  }
+  if (args[1] != Py_None) {
+    int64_t threads;
+    if (!readInt(args[1], "threads", threads)) {
+      return nullptr;
+    }
+    if (threads < 1 || threads > 1024) {
+      return raiseFormat(PyExc_ValueError, "threads must be from 1 to 1024, got %lld",
+                         static_cast<long long>(threads));
+    }
+    next.pool = poolOf(static_cast<int>(threads));
+  }
+  PyObject *previous =
+      PyCapsule_New(new EvalOptions(evalOptions()), kCapsuleName, deleteOptions);
+  if (previous) {
+    evalOptions() = next;
+  }
+  return previous;
+}
+
+PyObject *restoreOptions(PyObject *, PyObject *capsule) {
+  auto *options = static_cast<EvalOptions *>(PyCapsule_GetPointer(capsule, kCapsuleName));
+  if (!options) {
+    return nullptr;
+  }
+  evalOptions() = *options;
+  Py_RETURN_NONE;
+}
+
+PyObject *compileCount(PyObject *, PyObject *) {
+  const CompilerApi *api = loadedCompiler();
+  return PyLong_FromUnsignedLongLong(api ? api->kernelsCompiled() : 0);
+}
+
+/// Names of the sections that this machine can run.
+PyObject *runnableSections(PyObject *, PyObject *) {
+  PyObject *names = PyList_New(0);
+  for (Isa isa : {Isa::Portable, Isa::V3, Isa::Avx512}) {
+    if (!names || !tracert::isaSupported(isa)) {
+      continue;
+    }
+    PyObject *name = PyUnicode_FromString(isa == Isa::Portable ? "portable"
+                                          : isa == Isa::V3     ? "v3"
+                                                               : "avx512");
+    if (!name || PyList_Append(names, name) < 0) {
+      Py_CLEAR(names);
+    }
+    Py_XDECREF(name);
+  }
+  return names;
+}
+
+} // namespace
+
+PyMethodDef optionFunctions[] = {
+    {"swap_options", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(swapOptions)),
+     METH_FASTCALL, nullptr},
+    {"restore_options", restoreOptions, METH_O, nullptr},
+    {"compile_count", compileCount, METH_NOARGS, nullptr},
+    {"runnable_sections", runnableSections, METH_NOARGS, nullptr},
+    {},
+};
+
+} // namespace tracec::python

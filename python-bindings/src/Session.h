@@ -1,0 +1,23 @@
+/// What the cold classes of the module add to it.
+#pragma once
+
+#include "Errors.h"
+
+namespace tracec::python {
+
+/// _core.Trace, _core.TraceCall, _core.ExcludeScope.
+bool addTraceTypes(PyObject *module);
+/// _core.Model.
+bool addModelType(PyObject *module);
+
+extern PyMethodDef traceFunctions[];  // TraceBindings.cpp
+extern PyMethodDef optionFunctions[]; // Options.cpp
+
+/// "best", "portable", "v3"/"x86-64-v3", "avx512"/"x86-64-v4"; ValueError otherwise.
+struct Section {
+  uint8_t kind;
+  uint8_t isa;
+};
+bool readSection(PyObject *name, Section &section);
+
+} // namespace tracec::python

@@ -1,0 +1,399 @@
+// x[index], x[index] = value, len, iteration and `in`. A Python index becomes RawIndex entries here
+// and nowhere else; normalizeIndex does the rest.
+
+#include "FromArray.h"
+#include "FromPython.h"
+#include "Sizes.h"
+#include "TensorObject.h"
+#include "ToPython.h"
+#include "tracert/IndexNormalizer.h"
+
+#include <memory>
+#include <new>
+
+namespace tracec::python {
+
+using tracert::AttrValue;
+using tracert::IndexItems;
+using tracert::OpCall;
+using tracert::OpKind;
+using tracert::RawIndex;
+
+namespace {
+
+bool fail(const Status &status) {
+  raise(status);
+  return false;
+}
+
+/// A Python index, read but not yet normalised.
+struct ParsedIndex {
+  std::vector<RawIndex> entries;
+  /// Operands of the entries, in order.
+  Values extras;
+  bool isIntsOnly = true;
+
+  bool read(PyObject *index);
+
+private:
+  bool readEntry(PyObject *entry);
+  bool readSlice(PyObject *slice);
+  bool readBound(PyObject *bound, std::optional<int64_t> &literal, bool &isOperand);
+  bool readInt(PyObject *entry);
+  bool readBool(bool value);
+  bool readArray(PyObject *entry);
+};
+
+bool ParsedIndex::read(PyObject *index) {
+  if (!PyTuple_Check(index)) {
+    entries.reserve(1);
+    return readEntry(index);
+  }
+  Py_ssize_t count = PyTuple_GET_SIZE(index);
+  entries.reserve(static_cast<size_t>(count));
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (!readEntry(PyTuple_GET_ITEM(index, i))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool ParsedIndex::readEntry(PyObject *entry) {
+  if (PyLong_CheckExact(entry)) {
+    return readInt(entry);
+  }
+  if (PySlice_Check(entry)) {
+    isIntsOnly = false;
+    return readSlice(entry);
+  }
+  if (entry == Py_None) {
+    isIntsOnly = false;
+    entries.push_back(RawIndex::newAxis());
+    return true;
+  }
+  if (entry == Py_Ellipsis) {
+    isIntsOnly = false;
+    entries.push_back(RawIndex::ellipsis());
+    return true;
+  }
+  if (PyBool_Check(entry)) {
+    return readBool(entry == Py_True);
+  }
+  if (isSize(entry)) {
+    RawIndex position{.kind = RawIndex::Kind::Int, .beginIsOperand = true};
+    Result<Value> value = sizeValue(entry);
+    if (!value.ok()) {
+      return fail(value.status());
+    }
+    entries.push_back(position);
+    extras.push_back(std::move(*value));
+    return true;
+  }
+  // NumPy scalars have __index__, too, and so have arrays, which differ in being writable.
+  bool isScalar = PyIndex_Check(entry) && !isTensor(entry) &&
+                  !PyObject_HasAttrString(reinterpret_cast<PyObject *>(Py_TYPE(entry)),
+                                          "__setitem__");
+  if (isScalar && PyObject_CheckBuffer(entry) && arrayDType(entry) == DType::Bool) {
+    int truth = PyObject_IsTrue(entry);
+    return truth >= 0 && readBool(truth != 0);
+  }
+  if (isScalar) {
+    return readInt(entry);
+  }
+  return readArray(entry);
+}
+
+bool ParsedIndex::readInt(PyObject *entry) {
+  PyObject *number = PyNumber_Index(entry);
+  if (!number) {
+    return false;
+  }
+  int overflow = 0;
+  int64_t position = PyLong_AsLongLongAndOverflow(number, &overflow);
+  Py_DECREF(number);
+  if (overflow) {
+    raiseFormat(PyExc_IndexError, "index %S is out of range", entry);
+    return false;
+  }
+  entries.push_back(RawIndex::integer(position));
+  return true;
+}
+
+bool ParsedIndex::readBool(bool value) {
+  PythonScalar scalar;
+  scalar.kind = PythonScalar::Kind::Bool;
+  scalar.intValue = value;
+  Result<Value> mask = scalarValue(scalar, DType::Bool);
+  if (!mask.ok()) {
+    return fail(mask.status());
+  }
+  isIntsOnly = false;
+  entries.push_back(RawIndex::mask(0));
+  extras.push_back(std::move(*mask));
+  return true;
+}
+
+bool ParsedIndex::readArray(PyObject *entry) {
+  Value value;
+  bool isKnown = isTensor(entry) || PyList_Check(entry) || PyTuple_Check(entry) ||
+                 PyRange_Check(entry) || isArrayLike(entry);
+  if (!isKnown) {
+    raiseFormat(PyExc_IndexError,
+                "an index must be ints, slices, None, ... or integer or bool arrays, got %s",
+                Py_TYPE(entry)->tp_name);
+    return false;
+  }
+  if (!readIndexArray(entry, value)) {
+    return false;
+  }
+  isIntsOnly = false;
+  if (tracert::isBool(value->dtype())) {
+    entries.push_back(RawIndex::mask(value->shape().size()));
+  } else if (tracert::isInteger(value->dtype())) {
+    entries.push_back(RawIndex::intArray());
+  } else {
+    raiseFormat(PyExc_IndexError, "an index tensor must have integers or bools, got %s",
+                value->type().str().c_str());
+    return false;
+  }
+  extras.push_back(std::move(value));
+  return true;
+}
+
+bool ParsedIndex::readBound(PyObject *bound, std::optional<int64_t> &literal, bool &isOperand) {
+  if (bound == Py_None) {
+    return true;
+  }
+  if (isSize(bound) || isTensor(bound)) {
+    Result<Value> value = isSize(bound) ? sizeValue(bound) : tensorOf(bound).read();
+    if (!value.ok()) {
+      return fail(value.status());
+    }
+    if (!(*value)->shape().empty() || !tracert::isInteger((*value)->dtype())) {
+      raiseFormat(PyExc_TypeError,
+                  "a slice bound must be an int or an integer tensor of rank 0, got %s",
+                  (*value)->type().str().c_str());
+      return false;
+    }
+    Result<Value> wide = castTo(std::move(*value), DType::Int64);
+    if (!wide.ok()) {
+      return fail(wide.status());
+    }
+    extras.push_back(std::move(*wide));
+    isOperand = true;
+    return true;
+  }
+  // Bounds clamp, so those beyond 64 bits do, too.
+  Py_ssize_t number = PyNumber_AsSsize_t(bound, nullptr);
+  if (number == -1 && PyErr_Occurred()) {
+    PyErr_Clear();
+    raiseFormat(PyExc_TypeError, "a slice bound must be an int, None or an integer tensor, got %s",
+                Py_TYPE(bound)->tp_name);
+    return false;
+  }
+  literal = number;
+  return true;
+}
+
+bool ParsedIndex::readSlice(PyObject *object) {
+  auto *slice = reinterpret_cast<PySliceObject *>(object);
+  RawIndex raw{.kind = RawIndex::Kind::Slice};
+  if (!readBound(slice->start, raw.begin, raw.beginIsOperand) ||
+      !readBound(slice->stop, raw.end, raw.endIsOperand)) {
+    return false;
+  }
+  if (slice->step != Py_None) {
+    Py_ssize_t step = PyNumber_AsSsize_t(slice->step, nullptr);
+    if (step == -1 && PyErr_Occurred()) {
+      PyErr_Clear();
+      raiseFormat(PyExc_TypeError, "a slice step must be an int, got %s",
+                  Py_TYPE(slice->step)->tp_name);
+      return false;
+    }
+    raw.step = step < -PY_SSIZE_T_MAX ? -PY_SSIZE_T_MAX : step;
+  }
+  entries.push_back(raw);
+  return true;
+}
+
+std::shared_ptr<const IndexItems> normalize(const ParsedIndex &parsed, size_t rank) {
+  Result<IndexItems> items = tracert::normalizeIndex(parsed.entries, rank);
+  if (!items.ok()) {
+    raise(items.status());
+    return nullptr;
+  }
+  return std::make_shared<const IndexItems>(std::move(*items));
+}
+
+PyObject *getAt(const Tensor &tensor, const ParsedIndex &parsed, size_t rank) {
+  std::shared_ptr<const IndexItems> items = normalize(parsed, rank);
+  if (!items) {
+    return nullptr;
+  }
+  // Ints that use up every axis give a value of their own; other basic indices give views.
+  bool isElement = parsed.isIntsOnly && parsed.entries.size() == rank;
+  if (items->isBasic() && !isElement) {
+    return wrapResult(tensor.view(OpCall{OpKind::subtensor, {AttrValue::index(items)}},
+                                  parsed.extras));
+  }
+  Result<Value> value = tensor.read();
+  if (!value.ok()) {
+    return raise(value.status());
+  }
+  return wrapResult(getItem(*value, items, parsed.extras));
+}
+
+PyObject *getSubscript(PyObject *self, PyObject *index) {
+  ParsedIndex parsed;
+  Result<TensorType> type = tensorOf(self).type();
+  if (!type.ok()) {
+    return raise(type.status());
+  }
+  return parsed.read(index) ? getAt(tensorOf(self), parsed, type->rank()) : nullptr;
+}
+
+/// The right-hand side of a setitem: Python numbers by their own rule, data cast unsafely.
+bool readAssigned(PyObject *object, DType dtype, Value &value) {
+  if (isPythonScalar(object)) {
+    Result<Value> scalar = setItemScalar(readScalar(object), dtype);
+    if (!scalar.ok()) {
+      return fail(scalar.status());
+    }
+    value = std::move(*scalar);
+    return true;
+  }
+  if (isSize(object)) {
+    Result<Value> size = sizeValue(object);
+    if (!size.ok()) {
+      return fail(size.status());
+    }
+    value = std::move(*size);
+    return true;
+  }
+  return readValue(object, std::nullopt, value);
+}
+
+int setSubscript(PyObject *self, PyObject *index, PyObject *object) {
+  if (!object) {
+    raiseFormat(PyExc_ValueError, "del of elements of a tensor is not possible");
+    return -1;
+  }
+  Tensor &tensor = tensorOf(self);
+  Result<TensorType> type = tensor.type();
+  if (!type.ok()) {
+    return raiseInt(type.status());
+  }
+  ParsedIndex parsed;
+  Value value;
+  if (!parsed.read(index)) {
+    return -1;
+  }
+  std::shared_ptr<const IndexItems> items = normalize(parsed, type->rank());
+  if (!items || !readAssigned(object, type->dtype, value)) {
+    return -1;
+  }
+  Status status = tensor.setItem(items, std::move(value), parsed.extras);
+  return status.ok() ? 0 : raiseInt(status);
+}
+
+Py_ssize_t length(PyObject *self) {
+  Result<TensorType> type = tensorOf(self).type();
+  if (!type.ok()) {
+    return raiseInt(type.status());
+  }
+  if (type->rank() == 0) {
+    raiseFormat(PyExc_TypeError, "a tensor of rank 0 has no length");
+    return -1;
+  }
+  Result<int64_t> size = hostSize(tensorOf(self), 0);
+  return size.ok() ? *size : raiseInt(size.status());
+}
+
+PyObject *rowOf(const Tensor &tensor, int64_t position) {
+  Result<TensorType> type = tensor.type();
+  if (!type.ok()) {
+    return raise(type.status());
+  }
+  ParsedIndex parsed;
+  parsed.entries.push_back(RawIndex::integer(position));
+  return getAt(tensor, parsed, type->rank());
+}
+
+PyObject *sequenceItem(PyObject *self, Py_ssize_t position) {
+  return rowOf(tensorOf(self), position);
+}
+
+/// (self == value).any()
+int contains(PyObject *self, PyObject *value) {
+  PyObject *equal = PyObject_RichCompare(self, value, Py_EQ);
+  if (!equal || !isTensor(equal)) {
+    int truth = equal ? PyObject_IsTrue(equal) : -1;
+    Py_XDECREF(equal);
+    return truth;
+  }
+  Result<Value> host = tensorOf(equal).readForHost();
+  Py_DECREF(equal);
+  if (!host.ok()) {
+    return raiseInt(host.status());
+  }
+  const EvalOptions &options = evalOptions();
+  return tracert::countTrue({options.pool, options.isa, &tracert::processAllocator(),
+                             tracert::IndexMode::Checked},
+                            (*host)->view()) > 0;
+}
+
+struct IteratorObject {
+  PyObject_HEAD
+  PyObject *tensor;
+  int64_t next;
+  int64_t count;
+};
+
+PyTypeObject iteratorType = {PyVarObject_HEAD_INIT(nullptr, 0)};
+
+void deallocateIterator(PyObject *self) {
+  Py_XDECREF(reinterpret_cast<IteratorObject *>(self)->tensor);
+  PyObject_Free(self);
+}
+
+PyObject *nextRow(PyObject *self) {
+  auto *iterator = reinterpret_cast<IteratorObject *>(self);
+  return iterator->next < iterator->count ? rowOf(tensorOf(iterator->tensor), iterator->next++)
+                                          : nullptr;
+}
+
+} // namespace
+
+PyObject *iterateTensor(PyObject *self) {
+  Py_ssize_t count = length(self);
+  if (count < 0) {
+    return nullptr;
+  }
+  IteratorObject *iterator = PyObject_New(IteratorObject, &iteratorType);
+  if (iterator) {
+    iterator->tensor = Py_NewRef(self);
+    iterator->next = 0;
+    iterator->count = count;
+  }
+  return reinterpret_cast<PyObject *>(iterator);
+}
+
+bool addIndexTypes() {
+  iteratorType.tp_name = "tracec.tensor_iterator";
+  iteratorType.tp_basicsize = sizeof(IteratorObject);
+  iteratorType.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION;
+  iteratorType.tp_dealloc = deallocateIterator;
+  iteratorType.tp_iter = PyObject_SelfIter;
+  iteratorType.tp_iternext = nextRow;
+  return PyType_Ready(&iteratorType) == 0;
+}
+
+PyMappingMethods tensorMapping = {length, getSubscript, setSubscript};
+PySequenceMethods tensorSequence = {
+    .sq_length = length,
+    .sq_item = sequenceItem,
+    .sq_contains = contains,
+};
+
+} // namespace tracec::python

@@ -1,0 +1,258 @@
+// Methods and attributes of tensors.
+
+#include "DTypes.h"
+#include "Operations.h"
+#include "Sizes.h"
+#include "TensorObject.h"
+#include "ToPython.h"
+#include "Views.h"
+
+namespace tracec::python {
+
+using tracert::OpKind;
+
+PyObject *rebuildFunction = nullptr;
+
+namespace {
+
+using FastArgs = PyObject *const *;
+
+template <OpKind kind>
+PyObject *reduction(PyObject *self, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
+  if constexpr (kind == OpKind::sum) {
+    static constexpr Parameters<3> kSum{"sum", {"axis", "keepdims", "dtype"}};
+    PyObject *bound[3];
+    return kSum.bind(args, nargs, kwnames, bound)
+               ? reduceTensor(kind, self, bound[0], bound[1], bound[2])
+               : nullptr;
+  }
+  static constexpr Parameters<2> kOther{kind == OpKind::mean ? "mean" : "max",
+                                        {"axis", "keepdims"}};
+  PyObject *bound[2];
+  return kOther.bind(args, nargs, kwnames, bound)
+             ? reduceTensor(kind, self, bound[0], bound[1], nullptr)
+             : nullptr;
+}
+
+PyObject *reshapeMethod(PyObject *self, FastArgs args, Py_ssize_t nargs) {
+  std::vector<SizeArg> sizes;
+  return readShapeArguments(args, nargs, sizes) ? reshapeOf(self, sizes) : nullptr;
+}
+
+PyObject *broadcastMethod(PyObject *self, FastArgs args, Py_ssize_t nargs) {
+  std::vector<SizeArg> sizes;
+  return readShapeArguments(args, nargs, sizes) ? broadcastOf(self, sizes) : nullptr;
+}
+
+PyObject *transposeMethod(PyObject *self, FastArgs args, Py_ssize_t nargs) {
+  if (nargs == 0) {
+    return transposeOf(self, nullptr);
+  }
+  if (nargs == 1 && (args[0] == Py_None || PyTuple_Check(args[0]) || PyList_Check(args[0]))) {
+    return transposeOf(self, args[0]);
+  }
+  PyObject *axes = PyTuple_New(nargs);
+  for (Py_ssize_t i = 0; axes && i < nargs; ++i) {
+    PyTuple_SET_ITEM(axes, i, Py_NewRef(args[i]));
+  }
+  PyObject *result = axes ? transposeOf(self, axes) : nullptr;
+  Py_XDECREF(axes);
+  return result;
+}
+
+PyObject *swapAxesMethod(PyObject *self, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
+  static constexpr Parameters<2> kParameters{"swapaxes", {"axis1", "axis2"}, 2};
+  PyObject *bound[2];
+  return kParameters.bind(args, nargs, kwnames, bound) ? swapAxesOf(self, bound[0], bound[1])
+                                                       : nullptr;
+}
+
+template <PyObject *(*apply)(PyObject *, PyObject *)> struct AxisMethod {
+  static PyObject *call(PyObject *self, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
+    static constexpr Parameters<1> kParameters{"this method", {"axis"}};
+    PyObject *bound[1];
+    return kParameters.bind(args, nargs, kwnames, bound) ? apply(self, bound[0]) : nullptr;
+  }
+};
+
+PyObject *astypeMethod(PyObject *self, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
+  static constexpr Parameters<1> kParameters{"astype", {"dtype"}, 1};
+  PyObject *bound[1];
+  return kParameters.bind(args, nargs, kwnames, bound) ? castTensor(self, bound[0]) : nullptr;
+}
+
+PyObject *itemMethod(PyObject *self, PyObject *) { return itemOf(self, "item"); }
+PyObject *listMethod(PyObject *self, PyObject *) { return toList(self); }
+PyObject *numpyMethod(PyObject *self, PyObject *) { return toNumpy(self); }
+PyObject *copyMethod(PyObject *self, PyObject *) { return copyTensor(self); }
+PyObject *detachMethod(PyObject *self, PyObject *) { return wrapTensor(tensorOf(self)); }
+
+PyObject *arrayMethod(PyObject *self, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
+  static constexpr Parameters<2> kParameters{"__array__", {"dtype", "copy"}};
+  PyObject *bound[2];
+  if (!kParameters.bind(args, nargs, kwnames, bound)) {
+    return nullptr;
+  }
+  PyObject *array = toNumpy(self);
+  if (array && isGiven(bound[0])) {
+    Py_SETREF(array, PyObject_CallMethod(array, "astype", "O", bound[0]));
+  } else if (array && bound[1] == Py_True) {
+    Py_SETREF(array, PyObject_CallMethod(array, "copy", nullptr));
+  }
+  return array;
+}
+
+PyObject *formatMethod(PyObject *self, PyObject *spec) {
+  if (PyUnicode_Check(spec) && PyUnicode_GetLength(spec) == 0) {
+    return PyObject_Str(self);
+  }
+  Result<TensorType> type = tensorOf(self).type();
+  if (!type.ok()) {
+    return raise(type.status());
+  }
+  if (type->rank() != 0) {
+    return raiseFormat(PyExc_TypeError, "format '%U' needs a tensor of rank 0, got shape %s", spec,
+                       tracert::shapeString(type->shape).c_str());
+  }
+  PyObject *item = itemOf(self, "format");
+  PyObject *text = item ? PyObject_Format(item, spec) : nullptr;
+  Py_XDECREF(item);
+  return text;
+}
+
+PyObject *reduceMethod(PyObject *self, PyObject *) {
+  PyObject *memory = PyMemoryView_FromObject(self);
+  PyObject *bytes = memory ? PyObject_CallMethod(memory, "tobytes", nullptr) : nullptr;
+  PyObject *shape = memory ? PyObject_GetAttrString(memory, "shape") : nullptr;
+  Py_XDECREF(memory);
+  Result<TensorType> type = tensorOf(self).type();
+  if (!bytes || !shape || !type.ok()) {
+    Py_XDECREF(bytes);
+    Py_XDECREF(shape);
+    return type.ok() ? nullptr : raise(type.status());
+  }
+  PyObject *name = reinterpret_cast<TensorObject *>(self)->name;
+  return Py_BuildValue("O(NsNOO)", rebuildFunction, bytes, tracert::dtypeName(type->dtype).data(),
+                       shape, name ? name : Py_None,
+                       tensorOf(self).cellRef()->isConst ? Py_True : Py_False);
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+PyObject *getShape(PyObject *self, void *) { return wrapShape(tensorOf(self)); }
+
+PyObject *getDType(PyObject *self, void *) {
+  Result<TensorType> type = tensorOf(self).type();
+  return type.ok() ? Py_NewRef(dtypeObject(type->dtype)) : raise(type.status());
+}
+
+PyObject *getDevice(PyObject *, void *) { return PyUnicode_InternFromString("cpu0"); }
+
+PyObject *getRank(PyObject *self, void *) {
+  Result<TensorType> type = tensorOf(self).type();
+  return type.ok() ? PyLong_FromSize_t(type->rank()) : raise(type.status());
+}
+
+/// Product of the sizes, times `scale`.
+PyObject *countElements(PyObject *self, int64_t scale) {
+  PyObject *shape = wrapShape(tensorOf(self));
+  PyObject *count = shape ? PyLong_FromLongLong(scale) : nullptr;
+  for (Py_ssize_t i = 0; count && i < PyTuple_GET_SIZE(shape); ++i) {
+    Py_SETREF(count, PyNumber_Multiply(count, PyTuple_GET_ITEM(shape, i)));
+  }
+  Py_XDECREF(shape);
+  return count;
+}
+
+PyObject *getSize(PyObject *self, void *) { return countElements(self, 1); }
+
+PyObject *getByteCount(PyObject *self, void *) {
+  Result<TensorType> type = tensorOf(self).type();
+  return type.ok() ? countElements(self, static_cast<int64_t>(tracert::dtypeSize(type->dtype)))
+                   : raise(type.status());
+}
+
+PyObject *getTransposed(PyObject *self, void *) {
+  return wrapResult(permuteTensor(tensorOf(self), std::nullopt));
+}
+
+PyObject *getMatrixTransposed(PyObject *self, void *) {
+  return wrapResult(transposeMatrix(tensorOf(self)));
+}
+
+PyObject *getName(PyObject *self, void *) {
+  PyObject *name = reinterpret_cast<TensorObject *>(self)->name;
+  return Py_NewRef(name ? name : Py_None);
+}
+
+int setName(PyObject *self, PyObject *name, void *) {
+  if (name && name != Py_None && !PyUnicode_Check(name)) {
+    raiseFormat(PyExc_TypeError, "a name must be a str or None, got %s", Py_TYPE(name)->tp_name);
+    return -1;
+  }
+  auto *object = reinterpret_cast<TensorObject *>(self);
+  Py_XSETREF(object->name, isGiven(name) ? Py_NewRef(name) : nullptr);
+  return 0;
+}
+
+template <class F> PyCFunction cast(F function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+constexpr int kFast = METH_FASTCALL;
+constexpr int kKeywords = METH_FASTCALL | METH_KEYWORDS;
+
+} // namespace
+
+PyMethodDef tensorMethods[] = {
+    {"sum", cast(reduction<OpKind::sum>), kKeywords,
+     "sum(axis=None, keepdims=False, dtype=None)\n\nSum of elements along the given axes."},
+    {"mean", cast(reduction<OpKind::mean>), kKeywords,
+     "mean(axis=None, keepdims=False)\n\nMean of elements along the given axes."},
+    {"max", cast(reduction<OpKind::max>), kKeywords,
+     "max(axis=None, keepdims=False)\n\nLargest element along the given axes; NaN wins."},
+    {"reshape", cast(reshapeMethod), kFast,
+     "reshape(*shape)\n\nThe same elements under another shape; a view when strides allow."},
+    {"broadcast_to", cast(broadcastMethod), kFast,
+     "broadcast_to(*shape)\n\nA read-only view repeated along new axes and axes of size 1."},
+    {"transpose", cast(transposeMethod), kFast,
+     "transpose(*axes)\n\nA view with its axes reordered; reversed without arguments."},
+    {"permute", cast(transposeMethod), kFast, "permute(*axes)\n\nA view with its axes reordered."},
+    {"swapaxes", cast(swapAxesMethod), kKeywords, "swapaxes(axis1, axis2)\n\nA view."},
+    {"squeeze", cast(AxisMethod<squeezeOf>::call), kKeywords,
+     "squeeze(axis=None)\n\nA view without axes of size 1."},
+    {"expand_dims", cast(AxisMethod<expandOf>::call), kKeywords,
+     "expand_dims(axis)\n\nA view with new axes of size 1."},
+    {"flip", cast(AxisMethod<flipOf>::call), kKeywords,
+     "flip(axis=None)\n\nA view with the order along axes reversed."},
+    {"astype", cast(astypeMethod), kKeywords,
+     "astype(dtype)\n\nA copy converted to another dtype; float to int truncates and saturates."},
+    {"item", itemMethod, METH_NOARGS, "item()\n\nThe only element as a Python number."},
+    {"tolist", listMethod, METH_NOARGS, "tolist()\n\nThe elements as nested lists."},
+    {"numpy", numpyMethod, METH_NOARGS,
+     "numpy()\n\nA read-only array of the present value, without a copy."},
+    {"detach", detachMethod, METH_NOARGS, "detach()\n\nA view of the whole tensor."},
+    {"copy", copyMethod, METH_NOARGS, "copy()\n\nA tensor of its own with the same value."},
+    {"__copy__", copyMethod, METH_NOARGS, nullptr},
+    {"__deepcopy__", copyMethod, METH_O, nullptr},
+    {"__reduce__", reduceMethod, METH_NOARGS, nullptr},
+    {"__array__", cast(arrayMethod), kKeywords, nullptr},
+    {"__format__", formatMethod, METH_O, nullptr},
+    {},
+};
+
+PyGetSetDef tensorAttributes[] = {
+    {"shape", getShape, nullptr, "Sizes as a tuple; tc.Size objects inside a trace.", nullptr},
+    {"dtype", getDType, nullptr, "The element type.", nullptr},
+    {"device", getDevice, nullptr, "Where the data is: 'cpu0'.", nullptr},
+    {"ndim", getRank, nullptr, "The number of axes.", nullptr},
+    {"size", getSize, nullptr, "The number of elements.", nullptr},
+    {"nbytes", getByteCount, nullptr, "Bytes of all elements.", nullptr},
+    {"T", getTransposed, nullptr, "A view with its axes reversed.", nullptr},
+    {"mT", getMatrixTransposed, nullptr, "A view with its last two axes exchanged.", nullptr},
+    {"name", getName, setName, "A str or None.", nullptr},
+    {},
+};
+
+} // namespace tracec::python

@@ -1,0 +1,373 @@
+// Traced functions: _core.Trace holds the record, _core.TraceCall is one call. Arguments are
+// flattened in tracec/trace.py.
+
+#include "Arguments.h"
+#include "Session.h"
+#include "TensorObject.h"
+#include "tracec/Compiler.h"
+#include "tracec/Trace.h"
+
+#include <new>
+
+namespace tracec::python {
+
+using tracert::Isa;
+
+namespace {
+
+struct TraceObject {
+  PyObject_HEAD
+  std::shared_ptr<TracedFunction> function;
+};
+struct CallObject {
+  PyObject_HEAD
+  std::unique_ptr<CallScope> scope;
+};
+struct ExcludeObject {
+  PyObject_HEAD
+  /// Nested entries of one object.
+  std::vector<std::unique_ptr<ExcludeScope>> scopes;
+};
+
+PyTypeObject traceType = {PyVarObject_HEAD_INIT(nullptr, 0)};
+PyTypeObject callType = {PyVarObject_HEAD_INIT(nullptr, 0)};
+PyTypeObject excludeType = {PyVarObject_HEAD_INIT(nullptr, 0)};
+
+TracedFunction &functionOf(PyObject *self) {
+  return *reinterpret_cast<TraceObject *>(self)->function;
+}
+
+PyObject *none(const Status &status) { return status.ok() ? Py_NewRef(Py_None) : raise(status); }
+
+bool readText(PyObject *object, std::string &text) {
+  Py_ssize_t size;
+  const char *utf8 = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, &size) : nullptr;
+  if (!utf8) {
+    PyErr_Clear();
+    raiseFormat(PyExc_TypeError, "expected a str, got %s", Py_TYPE(object)->tp_name);
+    return false;
+  }
+  text.assign(utf8, static_cast<size_t>(size));
+  return true;
+}
+
+/// A list of str.
+bool readTexts(PyObject *list, std::vector<std::string> &texts) {
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+    std::string text;
+    if (!readText(PyList_GET_ITEM(list, i), text)) {
+      return false;
+    }
+    texts.push_back(std::move(text));
+  }
+  return true;
+}
+
+bool readTensors(PyObject *list, std::vector<Tensor> &tensors) {
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+    PyObject *item = PyList_GET_ITEM(list, i);
+    if (!isTensor(item)) {
+      raiseFormat(PyExc_TypeError, "expected tensors, got %s", Py_TYPE(item)->tp_name);
+      return false;
+    }
+    tensors.push_back(tensorOf(item));
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Trace
+//===----------------------------------------------------------------------===//
+
+PyObject *newTrace(PyTypeObject *type, PyObject *args, PyObject *) {
+  const char *name;
+  int captureAsConst;
+  int recordOnly;
+  TraceOptions options;
+  if (!PyArg_ParseTuple(args, "sppi", &name, &captureAsConst, &recordOnly, &options.optLevel)) {
+    return nullptr;
+  }
+  options.name = name;
+  options.captureAsConst = captureAsConst != 0;
+  options.recordOnly = recordOnly != 0;
+  PyObject *self = type->tp_alloc(type, 0);
+  if (self) {
+    new (&reinterpret_cast<TraceObject *>(self)->function)
+        std::shared_ptr<TracedFunction>(TracedFunction::create(std::move(options)));
+  }
+  return self;
+}
+
+void deallocateTrace(PyObject *self) {
+  reinterpret_cast<TraceObject *>(self)->function.~shared_ptr();
+  Py_TYPE(self)->tp_free(self);
+}
+
+/// begin(tensors, names, structure) -> TraceCall
+PyObject *begin(PyObject *self, PyObject *args) {
+  PyObject *tensors;
+  PyObject *names;
+  PyObject *structure;
+  CallArguments arguments;
+  if (!PyArg_ParseTuple(args, "O!O!U", &PyList_Type, &tensors, &PyList_Type, &names, &structure) ||
+      !readTensors(tensors, arguments.tensors) || !readTexts(names, arguments.names) ||
+      !readText(structure, arguments.structure)) {
+    return nullptr;
+  }
+  auto scope = std::make_unique<CallScope>(reinterpret_cast<TraceObject *>(self)->function);
+  Status status = scope->begin(arguments);
+  if (!status.ok()) {
+    return raise(status);
+  }
+  CallObject *call = PyObject_New(CallObject, &callType);
+  if (call) {
+    new (&call->scope) std::unique_ptr<CallScope>(std::move(scope));
+  }
+  return reinterpret_cast<PyObject *>(call);
+}
+
+PyObject *explain(PyObject *self, PyObject *) {
+  std::string text = functionOf(self).explain();
+  return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
+}
+
+/// graph(stage) -> text of the module after that stage
+PyObject *graph(PyObject *self, PyObject *stage) {
+  std::string stageName;
+  if (!readText(stage, stageName)) {
+    return nullptr;
+  }
+  Result<TraceGraph> graph = functionOf(self).graph();
+  if (!graph.ok()) {
+    return raise(graph.status());
+  }
+  Result<const CompilerApi *> compiler = loadCompiler();
+  if (!compiler.ok()) {
+    return raise(compiler.status());
+  }
+  CompileOptions options;
+  options.targets = {tracert::bestIsa()};
+  std::string text;
+  Status status = (*compiler)->printStage(*graph, options, stageName, &text);
+  return status.ok() ? PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()),
+                                            "replace")
+                     : raise(status);
+}
+
+PyObject *stats(PyObject *self, PyObject *) {
+  TracedFunction::Stats stats = functionOf(self).stats();
+  return Py_BuildValue("(nnnnnK)", static_cast<Py_ssize_t>(stats.ops),
+                       static_cast<Py_ssize_t>(stats.segments),
+                       static_cast<Py_ssize_t>(stats.kernels),
+                       static_cast<Py_ssize_t>(stats.specialisations),
+                       static_cast<Py_ssize_t>(stats.arenaBytes),
+                       static_cast<unsigned long long>(stats.replays));
+}
+
+PyObject *state(PyObject *self, void *) {
+  switch (functionOf(self).state()) {
+  case TracedFunction::State::Untraced:
+    return PyUnicode_FromString("untraced");
+  case TracedFunction::State::Traced:
+    return PyUnicode_FromString("traced");
+  case TracedFunction::State::Compiled:
+    break;
+  }
+  return PyUnicode_FromString("compiled");
+}
+
+/// [(input, axis, symbol name, min, max), ...]; equal names are one symbol.
+bool readDynamic(PyObject *list, DumpOptions &options) {
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+    unsigned int input;
+    unsigned int axis;
+    const char *name;
+    long long min;
+    long long max;
+    if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "IIsLL", &input, &axis, &name, &min, &max)) {
+      return false;
+    }
+    uint32_t symbol = 0;
+    while (symbol < options.symbols.size() && options.symbols[symbol].name != name) {
+      ++symbol;
+    }
+    if (symbol == options.symbols.size()) {
+      options.symbols.push_back({name, min, max});
+    }
+    options.dynamicDims.push_back({input, axis, symbol});
+  }
+  return true;
+}
+
+/// dump(path, arg_names, output_names, targets, keep_locs, user_info, dynamic)
+PyObject *dump(PyObject *self, PyObject *args) {
+  const char *path;
+  PyObject *inputNames;
+  PyObject *outputNames;
+  PyObject *targets;
+  int keepLocs;
+  const char *userInfo;
+  PyObject *dynamic;
+  DumpOptions options;
+  if (!PyArg_ParseTuple(args, "sO!O!O!psO!", &path, &PyList_Type, &inputNames, &PyList_Type,
+                        &outputNames, &PyList_Type, &targets, &keepLocs, &userInfo, &PyList_Type,
+                        &dynamic) ||
+      !readTexts(inputNames, options.inputNames) || !readTexts(outputNames, options.outputNames) ||
+      !readDynamic(dynamic, options)) {
+    return nullptr;
+  }
+  options.path = path;
+  options.keepLocs = keepLocs != 0;
+  options.userInfo = userInfo;
+  options.targets.clear();
+  std::vector<std::string> names;
+  if (!readTexts(targets, names)) {
+    return nullptr;
+  }
+  for (const std::string &name : names) {
+    if (name == "x86-64-v3") {
+      options.targets.push_back(Isa::V3);
+    } else if (name == "x86-64-v4") {
+      options.targets.push_back(Isa::Avx512);
+    } else {
+      return raiseFormat(PyExc_ValueError, "unknown target '%s'", name.c_str());
+    }
+  }
+  return none(functionOf(self).dump(options));
+}
+
+PyMethodDef traceMethods[] = {
+    {"begin", begin, METH_VARARGS, nullptr},   {"explain", explain, METH_NOARGS, nullptr},
+    {"graph", graph, METH_O, nullptr},         {"stats", stats, METH_NOARGS, nullptr},
+    {"dump", dump, METH_VARARGS, nullptr},     {},
+};
+PyGetSetDef traceAttributes[] = {
+    {"state", state, nullptr, nullptr, nullptr},
+    {},
+};
+
+//===----------------------------------------------------------------------===//
+// One call
+//===----------------------------------------------------------------------===//
+
+void deallocateCall(PyObject *self) {
+  reinterpret_cast<CallObject *>(self)->scope.~unique_ptr();
+  PyObject_Free(self);
+}
+
+/// finish(results): runs what is pending and commits.
+PyObject *finish(PyObject *self, PyObject *list) {
+  std::unique_ptr<CallScope> scope = std::move(reinterpret_cast<CallObject *>(self)->scope);
+  std::vector<Tensor> results;
+  if (!PyList_Check(list) || !scope) {
+    return raiseFormat(PyExc_TypeError, "finish() takes a list, once");
+  }
+  if (!readTensors(list, results)) {
+    return nullptr;
+  }
+  return none(scope->finish(results));
+}
+
+PyObject *abandon(PyObject *self, PyObject *) {
+  reinterpret_cast<CallObject *>(self)->scope.reset();
+  Py_RETURN_NONE;
+}
+
+PyMethodDef callMethods[] = {
+    {"finish", finish, METH_O, nullptr},
+    {"abandon", abandon, METH_NOARGS, nullptr},
+    {},
+};
+
+//===----------------------------------------------------------------------===//
+// Excluded regions
+//===----------------------------------------------------------------------===//
+
+PyObject *newExclude(PyTypeObject *type, PyObject *args, PyObject *) {
+  if (!PyArg_ParseTuple(args, "")) {
+    return nullptr;
+  }
+  PyObject *self = type->tp_alloc(type, 0);
+  if (self) {
+    new (&reinterpret_cast<ExcludeObject *>(self)->scopes)
+        std::vector<std::unique_ptr<ExcludeScope>>();
+  }
+  return self;
+}
+
+void deallocateExclude(PyObject *self) {
+  reinterpret_cast<ExcludeObject *>(self)->scopes.~vector();
+  Py_TYPE(self)->tp_free(self);
+}
+
+PyObject *enterExclude(PyObject *self, PyObject *) {
+  auto scope = std::make_unique<ExcludeScope>();
+  Status status = scope->enter();
+  if (!status.ok()) {
+    return raise(status);
+  }
+  reinterpret_cast<ExcludeObject *>(self)->scopes.push_back(std::move(scope));
+  return Py_NewRef(self);
+}
+
+PyObject *leaveExclude(PyObject *self, PyObject *) {
+  auto &scopes = reinterpret_cast<ExcludeObject *>(self)->scopes;
+  if (!scopes.empty()) {
+    scopes.back()->leave();
+    scopes.pop_back();
+  }
+  Py_RETURN_FALSE;
+}
+
+PyMethodDef excludeMethods[] = {
+    {"__enter__", enterExclude, METH_NOARGS, nullptr},
+    {"__exit__", leaveExclude, METH_VARARGS, nullptr},
+    {},
+};
+
+PyObject *isTracing(PyObject *, PyObject *) { return PyBool_FromLong(creationSerial() != 0); }
+
+tracert::SourceLoc locationForCore() {
+  PyGILState_STATE gil = PyGILState_Ensure();
+  tracert::SourceLoc loc = userLocation();
+  PyGILState_Release(gil);
+  return loc;
+}
+
+} // namespace
+
+PyMethodDef traceFunctions[] = {
+    {"is_tracing", isTracing, METH_NOARGS, nullptr},
+    {},
+};
+
+bool addTraceTypes(PyObject *module) {
+  setLocationProvider(locationForCore);
+  traceType.tp_name = "tracec._core.Trace";
+  traceType.tp_basicsize = sizeof(TraceObject);
+  traceType.tp_flags = Py_TPFLAGS_DEFAULT;
+  traceType.tp_new = newTrace;
+  traceType.tp_dealloc = deallocateTrace;
+  traceType.tp_methods = traceMethods;
+  traceType.tp_getset = traceAttributes;
+  callType.tp_name = "tracec._core.TraceCall";
+  callType.tp_basicsize = sizeof(CallObject);
+  callType.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION;
+  callType.tp_dealloc = deallocateCall;
+  callType.tp_methods = callMethods;
+  excludeType.tp_name = "tracec.exclude_from_trace";
+  excludeType.tp_doc = "exclude_from_trace()\n--\n\nA region of a traced function whose ops run "
+                       "eagerly on every call;\nwhat leaves it is external to the trace.";
+  excludeType.tp_basicsize = sizeof(ExcludeObject);
+  excludeType.tp_flags = Py_TPFLAGS_DEFAULT;
+  excludeType.tp_new = newExclude;
+  excludeType.tp_dealloc = deallocateExclude;
+  excludeType.tp_methods = excludeMethods;
+  return PyType_Ready(&traceType) == 0 && PyType_Ready(&callType) == 0 &&
+         PyType_Ready(&excludeType) == 0 &&
+         PyModule_AddObjectRef(module, "Trace", reinterpret_cast<PyObject *>(&traceType)) == 0 &&
+         PyModule_AddObjectRef(module, "exclude_from_trace",
+                               reinterpret_cast<PyObject *>(&excludeType)) == 0;
+}
+
+} // namespace tracec::python

@@ -1,0 +1,84 @@
+"""Nests of tuples, lists, dicts and dataclasses: the arguments and results of traced functions.
+
+Usage: `flat = Flattener(); flat.add("x", value); flat.tensors, flat.names, flat.structure()`.
+
+The structure text holds everything but the tensors: kinds, keys, Python values with their types. Two calls match
+if it is equal, so values are written exactly (repr of a float is exact; True, 1 and 1.0 differ).
+"""
+
+import dataclasses
+from typing import Any
+
+from ._core import Size, Tensor, dtype
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice)
+
+
+class Flattener:
+    """Collects the tensors of a nest in order, their names, and the text of the rest."""
+
+    def __init__(self) -> None:
+        self.tensors: list[Tensor] = []
+        self.names: list[str] = []
+        self.baked: list[Any] = []
+        self._parts: list[str] = []
+
+    def add(self, name: str, value: Any) -> None:
+        """Add a named argument."""
+        self._parts.append(f"{name}={self._visit(name, value)}")
+
+    def structure(self) -> str:
+        """The text that must be equal from call to call."""
+        return ", ".join(self._parts)
+
+    def _visit(self, path: str, value: Any) -> str:
+        if type(value) is Tensor:
+            self.tensors.append(value)
+            self.names.append(path)
+            return "tensor"
+        if isinstance(value, (list, tuple)):
+            items = [self._visit(f"{path}[{i}]", item) for i, item in enumerate(value)]
+            text = ", ".join(items)
+            if type(value) is list:
+                return f"[{text}]"
+            return f"({text},)" if type(value) is tuple else f"{type(value).__qualname__}({text})"
+        if isinstance(value, dict):
+            # The order of keys is no structure.
+            keys = sorted(value, key=lambda key: (type(key).__qualname__, repr(key)))
+            return "{" + ", ".join(f"{key!r}: {self._visit(f'{path}[{key!r}]', value[key])}" for key in keys) + "}"
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            fields = dataclasses.fields(value)
+            items = [f"{f.name}={self._visit(f'{path}.{f.name}', getattr(value, f.name))}" for f in fields]
+            return f"{type(value).__qualname__}({', '.join(items)})"
+        return self._leaf(value)
+
+    def _leaf(self, value: Any) -> str:
+        if isinstance(value, Size):
+            value = int(value)
+        kind = type(value)
+        if kind in _PLAIN:
+            return f"{value!r} ({kind.__name__})" if kind in (int, float, complex) else repr(value)
+        if kind is dtype:
+            return repr(value)
+        if kind.__module__ == "numpy" and hasattr(value, "dtype"):
+            # The contents of an array are compared where it meets an op.
+            return "array" if hasattr(value, "__setitem__") else f"{value!r} ({kind.__name__})"
+        # Any other object is the same only if it is the same object, so it must stay alive.
+        self.baked.append(value)
+        return f"{kind.__qualname__} object #{id(value)}"
+
+
+def result_tensors(value: Any, found: list[Tensor]) -> list[Tensor]:
+    """The tensors in what a traced function returned."""
+    if type(value) is Tensor:
+        found.append(value)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            result_tensors(item, found)
+    elif isinstance(value, dict):
+        for item in value.values():
+            result_tensors(item, found)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for field in dataclasses.fields(value):
+            result_tensors(getattr(value, field.name), found)
+    return found

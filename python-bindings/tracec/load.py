@@ -1,0 +1,98 @@
+"""Dumped files, loaded and called from Python.
+
+Usage: `model = tc.load("model.trc"); y = model(x)`. Neither the compiler nor the traced function is needed.
+"""
+
+import os
+from typing import Any, NamedTuple, Tuple, Union
+
+from . import _core
+
+
+class Value(NamedTuple):
+    """One input or output of a model. Sizes that may change are names; "?" depends on data."""
+
+    name: str
+    dtype: Any
+    shape: Tuple[Union[int, str], ...]
+    is_state: Any
+
+
+class Symbol(NamedTuple):
+    """A size that may change from call to call, and its range."""
+
+    name: str
+    min: int
+    max: int
+
+
+class Signature(NamedTuple):
+    """Inputs, outputs and the named sizes of a model."""
+
+    inputs: Tuple[Value, ...]
+    outputs: Tuple[Value, ...]
+    symbols: Tuple[Symbol, ...]
+
+
+class Model:
+    """A loaded file; call it with its inputs in order or by name.
+
+    One output is returned as a tensor, several as a tuple. Session state lives as long as the model.
+    """
+
+    def __init__(self, path: Union[str, "os.PathLike[str]"], *, section: str = "best", verify_all: Any = False) -> None:
+        self.path = os.fspath(path)
+        self._model = _core.Model(self.path, section, verify_all)
+        inputs, outputs, symbols = self._model.signature()
+        self.signature = Signature(
+            tuple(Value(*entry) for entry in inputs),
+            tuple(Value(*entry) for entry in outputs),
+            tuple(Symbol(*entry) for entry in symbols),
+        )
+        self._names = [entry.name for entry in self.signature.inputs if not entry.is_state]
+
+    @property
+    def sections(self) -> list[str]:
+        """Names of the sections in the file."""
+        return self._model.sections()
+
+    @property
+    def user_info(self) -> Any:
+        """What dump() was given as user_info, or None."""
+        text = self._model.user_info()
+        if not text:
+            return None
+        import json
+
+        return json.loads(text)
+
+    def verify(self) -> dict[str, str]:
+        """Run the file's test vectors in each section this machine can run: section -> "" or what is wrong."""
+        return self._model.verify()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            args = self._bind(args, kwargs)
+        results = self._model.run(list(args))
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _bind(self, args: Tuple[Any, ...], kwargs: dict[str, Any]) -> Tuple[Any, ...]:
+        rest = self._names[len(args):]
+        unknown = [name for name in kwargs if name not in rest]
+        missing = [name for name in rest if name not in kwargs]
+        if unknown or missing:
+            raise TypeError(f"this model takes {', '.join(self._names)}; unknown or given twice: {unknown}, missing: {missing}")
+        return (*args, *(kwargs[name] for name in rest))
+
+    def __repr__(self) -> str:
+        return f"<tracec.Model {self.path!r} ({', '.join(self._names)})>"
+
+
+def load(path: Union[str, "os.PathLike[str]"], *, section: str = "best", verify_all: Any = False) -> Model:
+    """Load a dumped file.
+
+    Args: path: the file. section: "best", "portable", "v3" or "avx512". verify_all: check the weights' hashes, too.
+
+    Raises: LoadError for a damaged file or one that needs what this machine lacks, OSError for one that cannot be read.
+    """
+    return Model(path, section=section, verify_all=verify_all)

@@ -1,0 +1,211 @@
+"""The trace decorator: records a function's ops once, then replays them compiled and checked.
+
+Usage: `@tc.trace` on a function, `tc.trace(fn, opt_level=2)`, or `@tc.trace(opt_level=2)`.
+"""
+
+import functools
+import inspect
+import weakref
+from typing import Any, Callable, NamedTuple, Optional, Union
+
+from . import _core
+from ._nest import Flattener, result_tensors
+
+
+class Dim(NamedTuple):
+    """A named size that may change: see dim()."""
+
+    name: str
+    min: int
+    max: int
+
+
+def dim(name: str, *, min: int = 0, max: int = 2**63 - 1) -> Dim:
+    """A named size with a range, for dump's `dynamic`; equal names are equal sizes.
+
+    >>> import tracec as tc
+    >>> tc.dim("n", min=1, max=4096)
+    Dim(name='n', min=1, max=4096)
+    """
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ValueError(f"a dim's name must be an identifier, got {name!r}")
+    if not 0 <= min <= max:
+        raise ValueError(f"a dim's range must be 0 <= min <= max, got min={min}, max={max}")
+    return Dim(name, min, max)
+
+
+class Stats(NamedTuple):
+    """Numbers about a traced function, over all its specialisations."""
+
+    ops: int
+    segments: int
+    kernels: int
+    specialisations: int
+    arena_bytes: int
+    replays: int
+
+
+# Options of the full design: value -> what this version accepts.
+_OPTIONS: dict[str, Any] = {
+    "symbolic": False,
+    "without_host": False,
+    "capture_as_const": False,
+    "record_only": False,
+    "record_input_shapes": False,
+    "profiling": False,
+    "opt_level": 2,
+    "dynamic": None,
+    "verify": None,
+    "array_comparator": None,
+    "target": "cpu",
+}
+_IMPLEMENTED = ("opt_level", "dynamic")
+
+
+def _check_options(options: dict[str, Any]) -> None:
+    for name, value in options.items():
+        if name not in _OPTIONS:
+            raise TypeError(f"trace() got an unknown option '{name}'; use one of {', '.join(_OPTIONS)}")
+        if name not in _IMPLEMENTED and value != _OPTIONS[name]:
+            raise ValueError(f"trace option {name}={value!r} is not implemented yet; leave it at {_OPTIONS[name]!r}")
+    if options.get("opt_level", 2) not in (0, 1, 2, 3):
+        raise ValueError(f"opt_level must be 0, 1, 2 or 3, got {options['opt_level']!r}")
+
+
+class TracedFunction:
+    """What trace() returns. Calls record at first and then compare with the record while compiled code runs."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        _check_options(options)
+        if not callable(function):
+            raise TypeError(f"trace() expects a function, got {type(function).__name__}")
+        functools.update_wrapper(self, function, updated=())
+        self._function = function
+        self._options = options
+        self._dynamic = options.get("dynamic")
+        self._signature = inspect.signature(function)
+        name = getattr(function, "__name__", type(function).__name__)
+        self._core = _core.Trace(name, False, False, options.get("opt_level", 2))
+        # Objects whose identity is part of a recorded structure, and the names of the last call's tensors.
+        self._kept: dict[str, list[Any]] = {}
+        self._names: list[str] = []
+        self._bound: "weakref.WeakKeyDictionary[Any, TracedFunction]" = weakref.WeakKeyDictionary()
+
+    def __get__(self, instance: Any, owner: Optional[type] = None) -> "TracedFunction":
+        """A traced method: one trace per instance."""
+        if instance is None:
+            return self
+        try:
+            bound = self._bound.get(instance)
+            if bound is None:
+                reference = weakref.ref(instance)
+                function = self._function
+
+                @functools.wraps(function)
+                def method(*args: Any, **kwargs: Any) -> Any:
+                    return function.__get__(reference(), owner)(*args, **kwargs)
+
+                method.__signature__ = inspect.signature(function.__get__(instance, owner))  # type: ignore[attr-defined]
+                bound = self._bound[instance] = TracedFunction(method, self._options)
+            return bound
+        except TypeError:
+            # Instances that cannot be hashed or weakly referenced share the function's traces.
+            return functools.partial(self, instance)  # type: ignore[return-value]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        bound = self._signature.bind(*args, **kwargs)
+        if _core.is_tracing():
+            return self._function(*args, **kwargs)
+        bound.apply_defaults()
+        flat = Flattener()
+        for name, value in bound.arguments.items():
+            flat.add(name, value)
+        structure = flat.structure()
+        call = self._core.begin(flat.tensors, flat.names, structure)
+        try:
+            result = self._function(*args, **kwargs)
+            tensors = result_tensors(result, [])
+        except BaseException:
+            call.abandon()
+            raise
+        call.finish(tensors)
+        if flat.baked:
+            self._kept.setdefault(structure, flat.baked)
+        self._names = flat.names
+        return result
+
+    @property
+    def state(self) -> str:
+        """'untraced', 'traced' (recorded, not yet replayed) or 'compiled'."""
+        return self._core.state
+
+    @property
+    def graph(self) -> str:
+        """The recorded ops in the trace dialect, with the Python lines as locations."""
+        return self._core.graph("trace")
+
+    def lowered(self, stage: str) -> str:
+        """The program after a compiler stage: trace, canonical, fused, kernel, vector, llvm or asm."""
+        return self._core.graph(stage)
+
+    def explain(self) -> str:
+        """What was recorded and compiled, and why the last call did not fit, for people to read."""
+        return self._core.explain()
+
+    def stats(self) -> Stats:
+        """Numbers of ops, segments, kernels, specialisations, arena bytes and replays."""
+        return Stats(*self._core.stats())
+
+    def dump(
+        self,
+        path: Any,
+        *,
+        arg_names: Optional[list[str]] = None,
+        output_names: Optional[list[str]] = None,
+        dynamic: Optional[dict[str, dict[int, Dim]]] = None,
+        targets: Union[str, tuple[str, ...]] = ("cpu",),
+        test_inputs: Any = None,
+        keep_locs: bool = True,
+        user_info: Any = None,
+    ) -> dict[str, Any]:
+        """Write the latest record as a file, load it in a child process and check it there.
+
+        Args: path: where to. arg_names, output_names: names in the signature. dynamic: {"x": {0: tc.dim("n")}}.
+            targets: "cpu", "cpu:x86-64-v3", "cpu:avx512"; () for the portable section only. keep_locs: keep source
+            lines. user_info: JSON data kept in the file.
+
+        Returns: a report: bytes of the file, sections checked, peak memory of the child.
+
+        Raises: ValueError for names that do not fit and traces that need Python, OSError for the path, CompileError.
+        """
+        from ._dump import dump
+
+        return dump(
+            self._core, path, recorded_names=self._names, arg_names=arg_names, output_names=output_names,
+            dynamic=dynamic if dynamic is not None else self._dynamic, targets=targets, test_inputs=test_inputs,
+            keep_locs=keep_locs, user_info=user_info,
+        )
+
+    def __repr__(self) -> str:
+        return f"<tracec.TracedFunction {getattr(self, '__name__', '?')} ({self.state})>"
+
+
+def trace(function: Optional[Callable[..., Any]] = None, **options: Any) -> Any:
+    """Trace a function: the first call records it, later calls run it compiled and compare it with the record.
+
+    Args: function: a function, method or callable. options: opt_level, dynamic; the other options of the design must
+        have their defaults in this version.
+
+    Raises: TypeError for unknown options, ValueError for options that are not implemented.
+
+    >>> import tracec as tc
+    >>> @tc.trace
+    ... def double(x):
+    ...     return x * 2
+    >>> double(tc.tensor([1.0, 2.0])).tolist()
+    [2.0, 4.0]
+    """
+    if function is None:
+        _check_options(options)
+        return lambda decorated: TracedFunction(decorated, options)
+    return TracedFunction(function, options)
