@@ -37,6 +37,9 @@ def bits_equal(left, right):
         return False
     if left.dtype.kind != "f":
         return bool(np.array_equal(left, right))
+    bits = {2: np.uint16, 4: np.uint32, 8: np.uint64}[left.dtype.itemsize]
+    if np.array_equal(np.ascontiguousarray(left).view(bits), np.ascontiguousarray(right).view(bits)):
+        return True
     # Values alone would let -0.0 pass for +0.0.
     both_nan = np.isnan(left) & np.isnan(right)
     same = (left == right) & (np.signbit(left) == np.signbit(right))
@@ -187,3 +190,15 @@ def ordered_extreme(left, right, largest):
     zeros = (left == 0) & (right == 0)
     negative = (np.signbit(left) & np.signbit(right)) if largest else (np.signbit(left) | np.signbit(right))
     return np.where(zeros, np.where(negative, -0.0, 0.0).astype(result.dtype), result)
+
+
+def reference_cast(values, target):
+    """The cast by tracec's rule: floats to ints truncate and saturate, NaN gives 0; everything else as NumPy."""
+    if values.dtype.kind != "f" or target not in INTEGER_DTYPES:
+        return values.astype(target)
+    info = np.iinfo(target)
+    whole = np.trunc(values.astype("float64"))
+    # 2.0**63 is not an int64; the largest float64 below it is, so the borders are compared as floats.
+    high, low = whole >= float(info.max), whole <= float(info.min)
+    inside = np.where(high | low | np.isnan(whole), 0.0, whole).astype("int64").astype(target)
+    return np.where(high, info.max, np.where(low, info.min, inside)).astype(target)

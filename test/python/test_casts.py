@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tracec as tc
-from checks import DTYPES, FLOAT_DTYPES, INTEGER_DTYPES, assert_same, bits_equal, special_values
+from checks import DTYPES, FLOAT_DTYPES, INTEGER_DTYPES, assert_same, bits_equal, reference_cast, special_values
 
 # Values at and around the borders of the integer types; unrepresentable ones round on the way into a float dtype.
 BORDERS = [b + d for b in (0, 127, 128, 255, 256, 2**31, 2**32, 2**53, 2**63, 2**64) for d in (-2, -1.5, -1, -0.5, 0, 0.5, 1)]
@@ -53,6 +53,8 @@ def exact_casts(values, target):
 def test_cast(source, target):
     values = source_values(source)
     expected = exact_casts(values, target)
+    # The vectorised reference of the op matrix must agree with exact arithmetic too.
+    assert_same(reference_cast(values, target), expected)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         x = tc.tensor(values)
