@@ -32,7 +32,7 @@ tracert::Result<CompiledKernels> compileKernels(mlir::ModuleOp module, tracert::
 /// How many kernels this process has compiled (cache hits do not count).
 uint64_t kernelsCompiled();
 
-/// Wall time by stage, summed over all compilations of this process.
+/// CPU time by stage, summed over all compilations of this process.
 struct CompileTimes {
   double lowerNanoseconds = 0;
   double translateNanoseconds = 0;
