@@ -16,8 +16,7 @@ TRACERT_INLINE int64_t roundUp(int64_t value, int64_t step) {
   return (value + step - 1) / step * step;
 }
 
-template <class T>
-struct Matmul {
+template <class T> struct Matmul {
   using Stored = typename T::Stored;
   using Acc = typename T::Acc;
   using Panels = typename T::Panels;

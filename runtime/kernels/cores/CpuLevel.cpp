@@ -1,0 +1,50 @@
+#include "KernelCores.h"
+
+#include <cpuid.h>
+
+namespace tracert {
+namespace {
+
+uint64_t enabledState() {
+  uint32_t low, high;
+  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (uint64_t(high) << 32) | low;
+}
+
+bool allSet(uint64_t bits, uint64_t wanted) { return (bits & wanted) == wanted; }
+
+Isa detectIsa() {
+  unsigned eax, ebx, ecx, edx;
+  if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx)) {
+    return Isa::Portable;
+  }
+  constexpr unsigned leaf1 = bit_SSE3 | bit_SSSE3 | bit_FMA | bit_CMPXCHG16B | bit_SSE4_1 |
+                             bit_SSE4_2 | bit_MOVBE | bit_POPCNT | bit_OSXSAVE | bit_AVX | bit_F16C;
+  // The operating system must save the ymm (bits 1, 2) and zmm registers (bits 5 to 7).
+  if (!allSet(ecx, leaf1) || !allSet(enabledState(), 0x06)) {
+    return Isa::Portable;
+  }
+  if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) ||
+      !allSet(ebx, bit_AVX2 | bit_BMI | bit_BMI2)) {
+    return Isa::Portable;
+  }
+  unsigned level7 = ebx;
+  if (!__get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx) || !allSet(ecx, bit_LAHF_LM | bit_LZCNT)) {
+    return Isa::Portable;
+  }
+  constexpr unsigned avx512 =
+      bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL;
+  if (!allSet(level7, avx512) || !allSet(enabledState(), 0xE6)) {
+    return Isa::V3;
+  }
+  return Isa::Avx512;
+}
+
+} // namespace
+
+Isa bestIsa() {
+  static const Isa isa = detectIsa();
+  return isa;
+}
+
+} // namespace tracert
