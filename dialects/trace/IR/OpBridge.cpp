@@ -1,5 +1,7 @@
 #include "trace/IR/OpBridge.h"
 
+#include "tracert/IndexMath.h"
+
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -271,14 +273,42 @@ bool mayFail(Operation *op) {
   if (!hasTrait(op, tracert::kTraitMayFail)) {
     return false;
   }
-  IndexItemsAttr items = indexItemsOf(op);
-  if (!items || hasTrait(op, tracert::kTraitSet)) {
+  IndexItemsAttr attr = indexItemsOf(op);
+  if (!attr) {
     return true;
   }
-  return llvm::any_of(items.toItems().items, [](const tracert::IndexItem &item) {
-    return item.kind != tracert::IndexItemKind::Slice &&
-           item.kind != tracert::IndexItemKind::NewAxis;
-  });
+  // Out-of-range positions, and counts that do not fit what they meet.
+  bool isSet = hasTrait(op, tracert::kTraitSet);
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(op->getOperand(0).getType()).getShape();
+  unsigned axis = 0, masks = 0, arrays = 0;
+  for (const tracert::IndexItem &item : attr.toItems().items) {
+    switch (item.kind) {
+    case tracert::IndexItemKind::NewAxis:
+      break;
+    case tracert::IndexItemKind::Slice:
+      ++axis;
+      break;
+    case tracert::IndexItemKind::Int: {
+      int64_t position = item.begin;
+      int64_t size = axis < shape.size() ? shape[axis] : ShapedType::kDynamic;
+      if (item.beginIsOperand || ShapedType::isDynamic(size) ||
+          !tracert::resolveIndex(position, size)) {
+        return true;
+      }
+      ++axis;
+      break;
+    }
+    case tracert::IndexItemKind::IntArray:
+      ++arrays;
+      ++axis;
+      break;
+    case tracert::IndexItemKind::Mask:
+      ++masks;
+      axis += item.maskRank;
+      break;
+    }
+  }
+  return arrays > 0 || masks > 1 || (masks == 1 && isSet);
 }
 
 ArrayRef<int64_t> opIdsOf(Operation *op) {

@@ -1,0 +1,398 @@
+#include "trace/Transforms/Passes.h"
+
+#include "trace/Transforms/ComposeItems.h"
+#include "trace/Transforms/SymbolicSizes.h"
+#include "tracert/generated/OpAttrs.h"
+
+#define DEBUG_TYPE "trace-compose-indexing"
+
+using namespace mlir;
+using tracert::IndexItem;
+using tracert::IndexItemKind;
+using tracert::IndexItems;
+using tracert::OpCall;
+using tracert::OpKind;
+
+namespace tracec::trace {
+
+#define GEN_PASS_DEF_COMPOSEINDEXINGPASS
+#include "trace/Transforms/Passes.h.inc"
+
+namespace {
+
+OpCall indexCall(OpKind kind, IndexItems items) {
+  return {kind, {tracert::AttrValue::index(std::make_shared<const IndexItems>(std::move(items)))}};
+}
+
+bool isUnchecked(Operation *op) {
+  std::optional<Attribute> attr = op->getInherentAttr("unchecked");
+  return attr && *attr;
+}
+
+class Composer {
+public:
+  explicit Composer(func::FuncOp function) : sizes(function), block(function.getBody().front()) {}
+
+  void run() {
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      simplify(&op);
+    }
+    // From the end, so that a view pushed one step up is met again and goes on.
+    for (Operation *op = &block.back(); op;) {
+      op = pushView(op);
+    }
+  }
+
+private:
+  using Operands = SmallVector<Value>;
+
+  Operation *create(Operation *before, const OpCall &call, ValueRange operands, TypeRange types,
+                    ArrayRef<Operation *> sources) {
+    OpBuilder builder(before);
+    Operation *op = createOp(builder, sources.front()->getLoc(), call, operands, types, {});
+    for (Operation *source : sources) {
+      addOpIds(op, opIdsOf(source));
+    }
+    sizes.add(op);
+    return op;
+  }
+  void replace(Operation *op, Value value) {
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
+  }
+
+  void simplify(Operation *op) {
+    (void)(composeViews(op) || sliceBeforeGather(op) || readWhatWasSet(op) || setToWhere(op));
+  }
+
+  /// subtensor of subtensor.
+  bool composeViews(Operation *op) {
+    Operation *inner = op->getOperands().empty() ? nullptr : op->getOperand(0).getDefiningOp();
+    if (!isa<SubtensorOp>(op) || !isa_and_nonnull<SubtensorOp>(inner) ||
+        isUnchecked(op) != isUnchecked(inner)) {
+      return false;
+    }
+    auto source = cast<RankedTensorType>(inner->getOperand(0).getType());
+    auto composed = composeBasic(indexOf(inner), indexOf(op), source.getShape());
+    if (!composed) {
+      return false;
+    }
+    Operands operands{inner->getOperand(0)};
+    operands.append(composed->operands);
+    Operation *one = create(op, indexCall(OpKind::subtensor, composed->items), operands,
+                            op->getResultTypes(), {op, inner});
+    copyUnchecked(op, one);
+    replace(op, one->getResult(0));
+    return true;
+  }
+
+  void copyUnchecked(Operation *from, Operation *to) {
+    if (isUnchecked(from)) {
+      to->setInherentAttr(StringAttr::get(to->getContext(), "unchecked"),
+                          UnitAttr::get(to->getContext()));
+    }
+  }
+
+  /// x[:, idx][1:5] -> x[1:5, :][:, idx]: the slice is free and the gather reads less. The indexed
+  /// axes are kept whole, so that every index is still checked.
+  bool sliceBeforeGather(Operation *op) {
+    Operation *gather = op->getOperands().empty() ? nullptr : op->getOperand(0).getDefiningOp();
+    if (!isa<SubtensorOp>(op) || !isa_and_nonnull<IndexingMultiAxisVecOp>(gather) ||
+        !gather->hasOneUse() || mayFail(op) || !indexOperandsOf(op).empty()) {
+      return false;
+    }
+    IndexWithOperands index = indexOf(gather);
+    if (index.items.advancedFirst || index.operands.size() != 1) {
+      return false;
+    }
+    IndexItems viewItems, gatherItems;
+    std::vector<IndexItem> outer = indexItemsOf(op).toItems().items;
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(gather->getOperand(0).getType()).getShape();
+    size_t position = 0; // in outer
+    unsigned axis = 0;   // of x
+    bool isSmaller = false;
+    for (const IndexItem &item : index.items.items) {
+      unsigned resultAxes = 1;
+      switch (item.kind) {
+      case IndexItemKind::Int:
+      case IndexItemKind::NewAxis:
+        return false;
+      case IndexItemKind::IntArray:
+        resultAxes = cast<RankedTensorType>(index.operands[0].getType()).getRank();
+        [[fallthrough]];
+      case IndexItemKind::Mask: {
+        unsigned usedAxes = item.kind == IndexItemKind::Mask ? item.maskRank : 1;
+        viewItems.items.resize(viewItems.items.size() + usedAxes);
+        axis += usedAxes;
+        gatherItems.items.push_back(item);
+        for (unsigned i = 0; i < resultAxes; ++i, ++position) {
+          if (position >= outer.size() || !isFullSlice(outer[position])) {
+            return false;
+          }
+        }
+        break;
+      }
+      case IndexItemKind::Slice: {
+        if (position >= outer.size() || outer[position].kind == IndexItemKind::NewAxis) {
+          return false;
+        }
+        const IndexItem &outerItem = outer[position++];
+        bool isInt = outerItem.kind == IndexItemKind::Int;
+        auto composed = isInt ? composeInt(item, outerItem, shape[axis])
+                              : composeSlices(item, outerItem, shape[axis]);
+        if (!composed) {
+          return false;
+        }
+        isSmaller |= !isFullSlice(outerItem);
+        viewItems.items.push_back(*composed);
+        if (!isInt) {
+          gatherItems.items.push_back(IndexItem());
+        }
+        ++axis;
+        break;
+      }
+      }
+    }
+    if (!isSmaller || position != outer.size()) {
+      return false;
+    }
+    OpCall viewCall = indexCall(OpKind::subtensor, viewItems);
+    Operands viewOperands{gather->getOperand(0)};
+    FailureOr<SmallVector<Type>> viewTypes =
+        inferResultTypes(op->getContext(), viewCall, viewOperands);
+    if (failed(viewTypes)) {
+      return false;
+    }
+    Operation *view = create(op, viewCall, viewOperands, *viewTypes, {op});
+    Operation *result = create(op, indexCall(OpKind::indexing_multi_axis_vec, gatherItems),
+                               {view->getResult(0), index.operands[0]}, op->getResultTypes(),
+                               {gather, op});
+    copyUnchecked(gather, result);
+    replace(op, result->getResult(0));
+    gather->erase();
+    simplify(view);
+    return true;
+  }
+
+  /// set(x, v, items)[items] -> v.
+  bool readWhatWasSet(Operation *op) {
+    Operation *set = op->getOperands().empty() ? nullptr : op->getOperand(0).getDefiningOp();
+    if (!isa<SubtensorOp>(op) || !isa_and_nonnull<SetSubtensorOp>(set) ||
+        indexItemsOf(op) != indexItemsOf(set) ||
+        !llvm::equal(indexOperandsOf(op), indexOperandsOf(set))) {
+      return false;
+    }
+    Value value = set->getOperand(1);
+    if (value.getType() == op->getResult(0).getType() && sizes.sameShape(value, op->getResult(0))) {
+      addOpIds(set, opIdsOf(op));
+      replace(op, value);
+      return true;
+    }
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    if (!type.hasStaticShape()) {
+      return false;
+    }
+    ArrayRef<int64_t> shape = type.getShape();
+    OpCall call{OpKind::broadcast_to,
+                {tracert::AttrValue::ints(tracert::Dims(shape.begin(), shape.end()))}};
+    if (failed(inferResultTypes(op->getContext(), call, value))) {
+      return false;
+    }
+    replace(op, create(op, call, value, type, {op})->getResult(0));
+    return true;
+  }
+
+  /// x[mask] = v -> where(mask, v, x) when v does not span the count.
+  bool setToWhere(Operation *op) {
+    if (!isa<SetIndexingMultiAxisVecOp>(op)) {
+      return false;
+    }
+    IndexWithOperands index = indexOf(op);
+    Value base = op->getOperand(0), value = op->getOperand(1);
+    unsigned before = 0, after = 0; // full slices around the mask
+    std::optional<unsigned> maskRank;
+    for (const IndexItem &item : index.items.items) {
+      if (item.kind == IndexItemKind::Mask && !maskRank && item.maskRank > 0) {
+        maskRank = item.maskRank;
+      } else if (isFullSlice(item)) {
+        ++(maskRank ? after : before);
+      } else {
+        return false;
+      }
+    }
+    if (!maskRank || index.operands.size() != 1) {
+      return false;
+    }
+    Value mask = index.operands[0];
+    auto valueType = cast<RankedTensorType>(value.getType());
+    unsigned valueRank = valueType.getRank();
+    // The value's axes are those after the mask, the count, those before the mask; from the end.
+    bool hasCountAxis = valueRank > after;
+    if ((hasCountAxis && valueType.getDimSize(valueRank - 1 - after) != 1) ||
+        (valueRank > after + 1 && *maskRank != 1) || !maskFits(mask, base, before)) {
+      return false;
+    }
+    if (after > 0) {
+      IndexItems items;
+      items.items.resize(*maskRank);
+      items.items.resize(*maskRank + after, IndexItem{IndexItemKind::NewAxis});
+      OpCall call = indexCall(OpKind::subtensor, items);
+      FailureOr<SmallVector<Type>> types = inferResultTypes(op->getContext(), call, mask);
+      if (failed(types)) {
+        return false;
+      }
+      mask = create(op, call, mask, *types, {op})->getResult(0);
+    }
+    OpCall where{OpKind::where, {}};
+    FailureOr<SmallVector<Type>> types =
+        inferResultTypes(op->getContext(), where, ValueRange{mask, value, base});
+    auto resultType = cast<RankedTensorType>(op->getResult(0).getType());
+    if (failed(types) ||
+        !isCompatible(tensorTypeOf(types->front()), tensorTypeOf(resultType))) {
+      return false;
+    }
+    replace(op, create(op, where, {mask, value, base}, resultType, {op})->getResult(0));
+    return true;
+  }
+
+  /// where would broadcast a mask that the set refuses, so its sizes must be those of the base.
+  bool maskFits(Value mask, Value base, unsigned firstAxis) {
+    auto maskShape = cast<RankedTensorType>(mask.getType()).getShape();
+    auto baseShape = cast<RankedTensorType>(base.getType()).getShape();
+    SmallVector<SymbolicDim> maskDims = sizes.of(mask), baseDims = sizes.of(base);
+    for (auto [axis, dim] : llvm::enumerate(maskShape)) {
+      if (dim != baseShape[firstAxis + axis] ||
+          maskDims[axis] != baseDims[firstAxis + axis]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // view(f(a, b)) -> f(view(a), view(b))
+  //===--------------------------------------------------------------------===//
+
+  /// Returns the op to look at next, going backwards.
+  Operation *pushView(Operation *op) {
+    Operation *previous = op->getPrevNode();
+    const tracert::OpInfo *info = opInfoOf(op);
+    if (!info || !info->has(tracert::kTraitView) || op->getNumOperands() != 1 ||
+        isa<BroadcastToOp>(op)) {
+      return previous;
+    }
+    Operation *producer = op->getOperand(0).getDefiningOp();
+    const tracert::OpInfo *producerInfo = producer ? opInfoOf(producer) : nullptr;
+    if (!producerInfo || !producerInfo->isPointwise() || !producer->hasOneUse()) {
+      return previous;
+    }
+    FailureOr<OpCall> viewCall = opCallOf(op);
+    FailureOr<OpCall> producerCall = opCallOf(producer);
+    SmallVector<std::optional<OpCall>> calls;
+    bool touchesFull = false;
+    for (Value operand : producer->getOperands()) {
+      std::optional<OpCall> call;
+      bool isRankZero = cast<RankedTensorType>(operand.getType()).getRank() == 0;
+      if (!isRankZero) {
+        call = viewOfOperand(op, *viewCall, operand, producer->getResult(0));
+        if (!call) {
+          return previous;
+        }
+        touchesFull |= sizes.sameShape(operand, producer->getResult(0));
+      }
+      calls.push_back(std::move(call));
+    }
+    if (!touchesFull) {
+      return previous;
+    }
+    Operands operands;
+    SmallVector<Type> newTypes;
+    for (auto [operand, call] : llvm::zip(producer->getOperands(), calls)) {
+      FailureOr<SmallVector<Type>> types;
+      if (call && failed(types = inferResultTypes(op->getContext(), *call, operand))) {
+        return previous;
+      }
+      newTypes.push_back(call ? types->front() : operand.getType());
+    }
+    SmallVector<Operation *> views;
+    for (auto [operand, call, type] : llvm::zip(producer->getOperands(), calls, newTypes)) {
+      if (!call) {
+        operands.push_back(operand);
+        continue;
+      }
+      Operation *view = create(op, *call, operand, type, {op});
+      copyUnchecked(op, view);
+      operands.push_back(view->getResult(0));
+      views.push_back(view);
+    }
+    Operation *result = create(op, *producerCall, operands, op->getResultTypes(), {producer, op});
+    replace(op, result->getResult(0));
+    // The producer may be what would be visited next.
+    producer->erase();
+    for (Operation *view : views) {
+      (void)composeViews(view);
+    }
+    return result;
+  }
+
+  /// The view that `op` (of the pointwise result) is on one operand, or nullopt.
+  std::optional<OpCall> viewOfOperand(Operation *op, const OpCall &call, Value operand,
+                                      Value result) {
+    SmallVector<SymbolicDim> operandDims = sizes.of(operand), resultDims = sizes.of(result);
+    unsigned missing = resultDims.size() - operandDims.size();
+    for (auto [axis, dim] : llvm::enumerate(operandDims)) {
+      if (dim != resultDims[missing + axis] && dim != kOne) {
+        return std::nullopt;
+      }
+    }
+    bool isFull = operandDims == resultDims;
+    switch (call.kind) {
+    case OpKind::permute:
+      return missing == 0 ? std::optional(call) : std::nullopt;
+    case OpKind::subtensor:
+      return isFull ? call : subtensorOfOperand(call, operandDims, resultDims);
+    default:
+      return isFull ? std::optional(call) : std::nullopt;
+    }
+  }
+
+  std::optional<OpCall> subtensorOfOperand(const OpCall &call, ArrayRef<SymbolicDim> operandDims,
+                                           ArrayRef<SymbolicDim> resultDims) {
+    unsigned missing = resultDims.size() - operandDims.size();
+    IndexItems items;
+    unsigned axis = 0;
+    bool hasStarted = missing == 0;
+    for (const IndexItem &item : tracert::attrs::subtensor::items(call).items) {
+      if (item.kind == IndexItemKind::NewAxis) {
+        if (hasStarted) {
+          items.items.push_back(item);
+        }
+        continue;
+      }
+      if (axis++ < missing) {
+        continue;
+      }
+      hasStarted = true;
+      bool isRepeated = operandDims[axis - 1 - missing] == kOne && resultDims[axis - 1] != kOne;
+      IndexItem own = item;
+      if (isRepeated && item.kind == IndexItemKind::Int) {
+        own.begin = 0;
+      } else if (isRepeated) {
+        own = IndexItem();
+      }
+      items.items.push_back(own);
+    }
+    return indexCall(OpKind::subtensor, std::move(items));
+  }
+
+  static constexpr SymbolicDim kOne{-1, 1};
+  SymbolicSizes sizes;
+  Block &block;
+};
+
+struct ComposeIndexing : impl::ComposeIndexingPassBase<ComposeIndexing> {
+  void runOnOperation() override { Composer(getOperation()).run(); }
+};
+
+} // namespace
+} // namespace tracec::trace

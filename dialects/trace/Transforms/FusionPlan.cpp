@@ -1,0 +1,361 @@
+#include "trace/Transforms/FusionPlan.h"
+
+#include <queue>
+
+using namespace mlir;
+
+namespace tracec::trace {
+
+namespace {
+
+// Beyond this, registers spill and code grows without gain.
+constexpr unsigned kLargestGroup = 256;
+// Compacted values of a masked kernel share the scratch block buffers.
+constexpr unsigned kMostMaskedSinks = 8;
+
+bool isRepeatedElement(Value value) {
+  return llvm::all_of(cast<RankedTensorType>(value.getType()).getShape(),
+                      [](int64_t size) { return size == 1; });
+}
+
+} // namespace
+
+FusionPlan::FusionPlan(func::FuncOp function, bool groupEachOp)
+    : sizes(function), block(function.getBody().front()), groupEachOp(groupEachOp) {
+  auto newMemory = [&](Value value) {
+    memoryOf[value] = memoryReaders.size();
+    memoryReaders.emplace_back();
+  };
+  for (BlockArgument argument : block.getArguments()) {
+    newMemory(argument);
+  }
+  for (Operation &op : block.without_terminator()) {
+    std::optional<Attribute> inPlace = op.getInherentAttr("in_place");
+    bool shares = hasTrait(&op, tracert::kTraitView) || (inPlace && *inPlace);
+    for (Value result : op.getResults()) {
+      if (shares) {
+        memoryOf[result] = memoryOf[op.getOperand(0)];
+      } else {
+        newMemory(result);
+      }
+    }
+    if (!isa<ConstantOp>(op)) {
+      visit(&op);
+    }
+  }
+}
+
+unsigned FusionPlan::root(unsigned group) {
+  while (groups[group].parent != group) {
+    groups[group].parent = groups[groups[group].parent].parent;
+    group = groups[group].parent;
+  }
+  return group;
+}
+
+unsigned FusionPlan::newGroup() {
+  Group group;
+  group.parent = groups.size();
+  groups.push_back(std::move(group));
+  return groups.size() - 1;
+}
+
+bool FusionPlan::canMerge(unsigned a, unsigned b) {
+  const Group &first = groups[a], &second = groups[b];
+  bool sameAxes = first.reducedAxes.empty() || second.reducedAxes.empty() ||
+                  first.reducedAxes == second.reducedAxes;
+  bool sameMask = !first.mask || !second.mask || first.mask == second.mask;
+  bool mixesMaskAndAxes = (first.mask && !second.reducedAxes.empty()) ||
+                          (second.mask && !first.reducedAxes.empty());
+  return first.isGroup && second.isGroup && first.domain == second.domain && sameAxes &&
+         sameMask && !mixesMaskAndAxes && first.opCount + second.opCount < kLargestGroup &&
+         first.sinkCount + second.sinkCount <= kMostMaskedSinks;
+}
+
+void FusionPlan::merge(unsigned into, unsigned from) {
+  if (into == from) {
+    return;
+  }
+  Group &kept = groups[into], &gone = groups[from];
+  gone.parent = into;
+  kept.mask = kept.mask ? kept.mask : gone.mask;
+  if (kept.reducedAxes.empty()) {
+    kept.reducedAxes = gone.reducedAxes;
+  }
+  kept.level = std::max(kept.level, gone.level);
+  kept.lowestReader = std::min(kept.lowestReader, gone.lowestReader);
+  kept.opCount += gone.opCount;
+  kept.sinkCount += gone.sinkCount;
+  kept.readersBefore.append(gone.readersBefore);
+}
+
+SmallVector<unsigned> FusionPlan::candidates(Operation *op, GroupRole role,
+                                             ArrayRef<int64_t> domain, Kind &resultKind) {
+  SmallVector<unsigned> found;
+  auto add = [&](unsigned group) {
+    group = root(group);
+    if (groups[group].isGroup && !llvm::is_contained(found, group)) {
+      found.push_back(group);
+    }
+  };
+  // Compacted values only meet each other and repeated elements.
+  std::optional<unsigned> compactedIn;
+  for (Value operand : op->getOperands()) {
+    auto place = places.find(operand);
+    if (place != places.end() && place->second.kind == Kind::Compacted) {
+      compactedIn = root(place->second.group);
+    }
+  }
+  if (compactedIn && (role == GroupRole::Map || role == GroupRole::Reduce)) {
+    bool fits = true;
+    for (Value operand : op->getOperands()) {
+      auto place = places.find(operand);
+      bool isInside = place != places.end() && place->second.kind == Kind::Compacted &&
+                      root(place->second.group) == *compactedIn;
+      fits &= isInside || (isRepeatedElement(operand) &&
+                           (place == places.end() || root(place->second.group) != *compactedIn));
+    }
+    if (fits) {
+      resultKind = role == GroupRole::Map ? Kind::Compacted : Kind::Reduced;
+      found.push_back(*compactedIn);
+      return found;
+    }
+  }
+  for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
+    auto place = places.find(operand);
+    bool isOutsideOnly = role == GroupRole::Gather && index == 0;
+    if (place != places.end() && place->second.kind == Kind::Full && !isOutsideOnly &&
+        sizes.of(operand).dims == domain) {
+      add(place->second.group);
+    }
+  }
+  if (role == GroupRole::MaskRead) {
+    if (auto shared = groupOfMask.find(maskOf(op)); shared != groupOfMask.end()) {
+      add(shared->second);
+    }
+  }
+  llvm::stable_sort(found, [&](unsigned a, unsigned b) { return groups[a].level > groups[b].level; });
+  return found;
+}
+
+void FusionPlan::noteReads(Operation *op, unsigned group) {
+  for (Value operand : op->getOperands()) {
+    auto place = places.find(operand);
+    if (place != places.end() && root(place->second.group) != group) {
+      Group &producer = groups[root(place->second.group)];
+      producer.lowestReader = std::min(producer.lowestReader, groups[group].level);
+    }
+    if (auto memory = memoryOf.find(operand); memory != memoryOf.end()) {
+      SmallVector<unsigned> &readers = memoryReaders[memory->second];
+      if (readers.empty() || readers.back() != group) {
+        readers.push_back(group);
+      }
+    }
+  }
+}
+
+void FusionPlan::placeSingle(Operation *op) {
+  unsigned node = newGroup();
+  Group &group = groups[node];
+  group.opCount = 1;
+  for (Value operand : op->getOperands()) {
+    if (auto place = places.find(operand); place != places.end()) {
+      group.level = std::max(group.level, groups[root(place->second.group)].level + 1);
+    }
+  }
+  std::optional<Attribute> inPlace = op->getInherentAttr("in_place");
+  if (inPlace && *inPlace) {
+    SmallVector<unsigned> &readers = memoryReaders[memoryOf[op->getOperand(0)]];
+    for (unsigned reader : readers) {
+      group.level = std::max(group.level, groups[root(reader)].level + 1);
+    }
+    for (unsigned reader : readers) {
+      Group &before = groups[root(reader)];
+      before.lowestReader = std::min(before.lowestReader, group.level);
+    }
+    group.readersBefore = std::move(readers);
+    readers.clear();
+  }
+  noteReads(op, node);
+  groupOfOp[op] = node;
+  for (Value result : op->getResults()) {
+    places[result] = {node, Kind::Other};
+  }
+}
+
+void FusionPlan::visit(Operation *op) {
+  GroupRole role = groupRoleOf(op);
+  Value shapedLikeDomain = role == GroupRole::MaskRead ? maskOf(op)
+                           : role == GroupRole::Reduce ? op->getOperand(0)
+                                                       : Value();
+  if (role == GroupRole::Map || role == GroupRole::Gather) {
+    shapedLikeDomain = op->getResult(0);
+    // Rank-0 integers are sizes more often than not; the executor computes those ahead.
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    if (type.getRank() == 0 && isa<IntegerType>(type.getElementType())) {
+      role = GroupRole::None;
+    }
+  }
+  if (role == GroupRole::None) {
+    placeSingle(op);
+    return;
+  }
+  ArrayRef<int64_t> domain = sizes.of(shapedLikeDomain).dims;
+  Kind kind = role == GroupRole::MaskRead ? Kind::Compacted
+              : role == GroupRole::Reduce ? Kind::Reduced
+                                          : Kind::Full;
+  SmallVector<unsigned> found;
+  if (!groupEachOp) {
+    found = candidates(op, role, domain, kind);
+  }
+  bool joinsCompacted = !found.empty() && groups[found[0]].mask &&
+                        groups[found[0]].domain != domain;
+  // The op alone, as a group to merge with.
+  unsigned node = newGroup();
+  groups[node].isGroup = true;
+  groups[node].opCount = 1;
+  if (role == GroupRole::MaskRead || (joinsCompacted && role == GroupRole::Reduce)) {
+    groups[node].sinkCount = 1;
+  }
+  if (joinsCompacted) {
+    groups[node].domain = groups[found[0]].domain;
+  } else {
+    groups[node].domain.assign(domain.begin(), domain.end());
+    if (role == GroupRole::MaskRead) {
+      groups[node].mask = maskOf(op);
+    }
+    if (role == GroupRole::Reduce) {
+      groups[node].reducedAxes.assign(reducedAxesOf(op).begin(), reducedAxesOf(op).end());
+    }
+  }
+  // Candidates that fit are joined; everything else is read from below.
+  SmallVector<unsigned> joined;
+  for (unsigned candidate : found) {
+    bool fits = canMerge(candidate, node) &&
+                llvm::all_of(joined, [&](unsigned other) { return canMerge(candidate, other); });
+    if (fits) {
+      joined.push_back(candidate);
+    }
+  }
+  auto levelWithout = [&](ArrayRef<unsigned> inside) {
+    unsigned level = 0;
+    for (Value operand : op->getOperands()) {
+      auto place = places.find(operand);
+      if (place == places.end()) {
+        continue;
+      }
+      unsigned producer = root(place->second.group);
+      level = std::max(level, groups[producer].level + !llvm::is_contained(inside, producer));
+    }
+    for (unsigned candidate : inside) {
+      level = std::max(level, groups[candidate].level);
+    }
+    return level;
+  };
+  // A group that something below the common level reads cannot be lifted to it.
+  while (true) {
+    unsigned level = levelWithout(joined);
+    auto stuck = llvm::find_if(joined, [&](unsigned candidate) {
+      return groups[candidate].level != level && groups[candidate].lowestReader <= level;
+    });
+    groups[node].level = level;
+    if (stuck == joined.end()) {
+      break;
+    }
+    joined.erase(stuck);
+  }
+  // Reading a value of a joined group that is not per element (a reduction, say) needs it finished.
+  for (Value operand : op->getOperands()) {
+    auto place = places.find(operand);
+    if (place == places.end() || !llvm::is_contained(joined, root(place->second.group))) {
+      continue;
+    }
+    bool isPerElement =
+        joinsCompacted ? place->second.kind == Kind::Compacted
+                       : place->second.kind == Kind::Full &&
+                             sizes.of(operand).dims == ArrayRef<int64_t>(groups[node].domain);
+    if (!isPerElement) {
+      joined.clear();
+      groups[node].level = levelWithout({});
+      break;
+    }
+  }
+  // Without its group a compacted value is an ordinary one.
+  if (joinsCompacted && joined.empty()) {
+    groups[node].domain.assign(domain.begin(), domain.end());
+    groups[node].sinkCount = 0;
+    kind = role == GroupRole::Reduce ? Kind::Reduced : Kind::Full;
+    if (role == GroupRole::Reduce) {
+      groups[node].reducedAxes.assign(reducedAxesOf(op).begin(), reducedAxesOf(op).end());
+    }
+  }
+  unsigned level = groups[node].level;
+  for (unsigned candidate : joined) {
+    merge(node, candidate);
+  }
+  groups[node].level = level;
+  groupOfOp[op] = node;
+  noteReads(op, node);
+  places[op->getResult(0)] = {node, kind};
+  if (role == GroupRole::MaskRead) {
+    groupOfMask[maskOf(op)] = node;
+  }
+}
+
+std::vector<FusionPlan::Node> FusionPlan::takeNodes() {
+  // Numbered by first op, so that ties keep program order.
+  std::vector<Node> nodes;
+  DenseMap<unsigned, unsigned> nodeOfGroup;
+  for (Operation &op : block.without_terminator()) {
+    if (isa<ConstantOp>(op)) {
+      continue;
+    }
+    unsigned group = root(groupOfOp[&op]);
+    auto [entry, isNew] = nodeOfGroup.try_emplace(group, nodes.size());
+    if (isNew) {
+      nodes.push_back({{}, groups[group].isGroup});
+    }
+    nodes[entry->second].ops.push_back(&op);
+  }
+  std::vector<SmallVector<unsigned, 4>> users(nodes.size());
+  std::vector<unsigned> waits(nodes.size(), 0);
+  auto addEdge = [&](unsigned from, unsigned to) {
+    if (from != to) {
+      users[from].push_back(to);
+      ++waits[to];
+    }
+  };
+  for (auto [index, node] : llvm::enumerate(nodes)) {
+    for (Operation *op : node.ops) {
+      for (Value operand : op->getOperands()) {
+        if (auto place = places.find(operand); place != places.end()) {
+          addEdge(nodeOfGroup[root(place->second.group)], index);
+        }
+      }
+      for (unsigned reader : groups[groupOfOp[op]].readersBefore) {
+        addEdge(nodeOfGroup[root(reader)], index);
+      }
+    }
+  }
+  std::priority_queue<unsigned, std::vector<unsigned>, std::greater<>> ready;
+  for (unsigned index = 0; index < nodes.size(); ++index) {
+    if (waits[index] == 0) {
+      ready.push(index);
+    }
+  }
+  std::vector<Node> ordered;
+  while (!ready.empty()) {
+    unsigned index = ready.top();
+    ready.pop();
+    for (unsigned user : users[index]) {
+      if (--waits[user] == 0) {
+        ready.push(user);
+      }
+    }
+    ordered.push_back(std::move(nodes[index]));
+  }
+  assert(ordered.size() == nodes.size() && "the cut has a cycle");
+  return ordered;
+}
+
+} // namespace tracec::trace

@@ -1,0 +1,38 @@
+#include "Pipelines/Pipelines.h"
+
+#include "trace/Transforms/GroupAnalysis.h"
+
+using namespace mlir;
+
+namespace tracec {
+
+std::vector<GroupKernel> lowerGroups(func::FuncOp function, ModuleOp kernels) {
+  std::vector<GroupKernel> lowered;
+  trace::SizeAnalysis sizes(function);
+  for (trace::GroupOp group : function.getBody().front().getOps<trace::GroupOp>()) {
+    GroupKernel kernel;
+    kernel.group = group;
+    trace::GroupShape shape = trace::analyzeGroup(group, sizes);
+    kernel.fusion.name = "k" + std::to_string(lowered.size());
+    for (Operation &op : group.getBody().front().without_terminator()) {
+      kernel.fusion.ops.push_back(&op);
+    }
+    kernel.fusion.domain = shape.domain;
+    kernel.fusion.domainShape = shape.domainShape;
+    kernel.fusion.reducedAxes = shape.reducedAxes;
+    kernel.fusion.isFlat = shape.isFlat;
+    kernel.fusion.innerStrides = shape.innerStrides;
+    kernel.fusion.setInnerStride = shape.setInnerStride;
+    kernel.fusion.outputs = shape.outputs;
+    tracert::Result<LoweredGroup> result = lowerGroupToKernel(kernel.fusion, kernels);
+    if (!result.ok()) {
+      group.emitRemark() << "runs op by op: " << result.status().message();
+      continue;
+    }
+    kernel.lowered = std::move(*result);
+    lowered.push_back(std::move(kernel));
+  }
+  return lowered;
+}
+
+} // namespace tracec
