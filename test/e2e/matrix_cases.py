@@ -134,7 +134,8 @@ def broadcast_cases(dtypes):
         if len(dtypes) == 2:
             cases += [plain((left, dtypes[0]), (right, dtypes[1])), plain((right, dtypes[0]), (left, dtypes[1]))]
         else:
-            cases += [plain((left, dtypes[0]), (right, dtypes[1]), (left, dtypes[2])), plain((right, dtypes[0]), (left, dtypes[1]), (left, dtypes[2]))]
+            cases.append(plain((left, dtypes[0]), (right, dtypes[1]), (left, dtypes[2])))
+            cases.append(plain((right, dtypes[0]), (left, dtypes[1]), (left, dtypes[2])))
     return cases
 
 
@@ -340,7 +341,7 @@ def matmul(op, info, dtype):
     for name, pairs in MATMULS.items():
         cases = [plain((left, dtype), (right, dtype), special=False) for left, right in pairs]
         if name == "matrix":
-            cases += [viewed(TRANSPOSED, (12, 12), [dtype, dtype], special=False), viewed(TRANSPOSED, (65, 65), [dtype, dtype], special=False)]
+            cases += [viewed(TRANSPOSED, (side, side), [dtype, dtype], special=False) for side in (12, 65)]
         result.append(Driver(f"{op} {name}", lambda x, y: (getattr(tc, op)(x, y),), cases, matmul_reference(info, dtype)))
     return result
 

@@ -2,8 +2,6 @@
 
 import dataclasses
 
-import numpy as np
-
 CASES = []
 
 
