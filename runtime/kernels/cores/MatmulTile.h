@@ -122,7 +122,7 @@ struct IntegerTile {
 
   [[gnu::noinline]] static void run(const Panels &panels, int64_t, Acc *c, int64_t cStride,
                                     bool isFirst) {
-    Acc sums[rows][columns];
+    alignas(64) Acc sums[rows][columns];
     for (int row = 0; row < rows; ++row) {
       for (int column = 0; column < columns; ++column) {
         sums[row][column] = isFirst ? Acc(0) : c[row * cStride + column];
