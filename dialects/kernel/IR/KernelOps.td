@@ -107,6 +107,13 @@ def Kernel_ApplyOp : Kernel_Op<"apply", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Kernel_CastOp : Kernel_Op<"cast", [Pure]> {
+  let summary = "an element converted to another element type by the rules of the number contract";
+  let arguments = (ins Kernel_Element:$input);
+  let results = (outs Kernel_Element:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `to` type($result)";
+}
+
 def Kernel_ConstOp : Kernel_Op<"const", [Pure, AllTypesMatch<["value", "result"]>]> {
   let summary = "the same element at every point";
   let arguments = (ins TypedAttrInterface:$value);
