@@ -50,6 +50,16 @@ template <class Accumulator, class Stored>
         accumulators[i] = S::add(accumulators[i], S::load(at + i * S::width));
       }
     }
+    if (lanes == groupLanes && rows * lanes == count) {
+      // The first halvings on registers, the same additions as in joinLanes.
+      for (int half = groupRegisters / 2; half > 0; half /= 2) {
+        for (int i = 0; i < half; ++i) {
+          accumulators[i] = S::add(accumulators[i], accumulators[i + half]);
+        }
+      }
+      S::store(sums, accumulators[0]);
+      return scalar::joinLanes(sums, S::width);
+    }
     for (int i = 0; i < groupRegisters; ++i) {
       S::store(sums + group + i * S::width, accumulators[i]);
     }
