@@ -323,8 +323,8 @@ TEST(Matmul, batchesRanksAndStrides) {
                                               {{1, 3}, {4, 3, 1}},
                                               {{3}, {2, 3, 4}},
                                               {{2, 2, 3}, {3}},
-                                              {{130, 70}, {70, 90}},
-                                              {{2, 65, 300}, {300, 49}}};
+                                              {{70, 33}, {33, 50}},
+                                              {{2, 33, 150}, {150, 25}}};
   for (Isa isa : supportedIsas()) {
     for (DType dtype : kDTypes) {
       for (const auto &[shapeA, shapeB] : cases) {
