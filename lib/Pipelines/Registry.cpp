@@ -1,5 +1,6 @@
 #include "Pipelines/Registry.h"
 
+#include "Codegen/KernelPasses.h"
 #include "Pipelines/Pipelines.h"
 #include "kernel/IR/KernelDialect.h"
 #include "trace/Transforms/Passes.h"
@@ -13,6 +14,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
 
 namespace tracec {
 
@@ -25,6 +27,9 @@ void registerAllDialects(mlir::DialectRegistry &registry) {
 
 void registerAllPasses() {
   trace::registerTracePasses();
+  registerKernelPasses();
+  // canonicalize, cse: to see what upstream's passes make of our ops.
+  mlir::registerTransformsPasses();
   mlir::PassPipelineRegistration<>("tracec-canonical", "from the trace stage to the canonical one",
                                    [](mlir::OpPassManager &pm) { buildCanonicalStage(pm); });
   mlir::PassPipelineRegistration<>("tracec-fused", "from the trace stage to the fused one",
