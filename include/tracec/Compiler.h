@@ -31,6 +31,13 @@ struct CompilerApi {
                                 const std::string &stage, std::string *text);
   /// Kernels compiled to machine code so far in this process (cache hits do not count).
   uint64_t (*kernelsCompiled)();
+  /// The same from text in the trace dialect; `name` is the file's name for messages.
+  tracert::Status (*compileText)(const std::string &mlir, const std::string &name,
+                                 const CompileOptions &options,
+                                 std::shared_ptr<tracert::Program> *program);
+  tracert::Status (*printTextStage)(const std::string &mlir, const std::string &name,
+                                    const CompileOptions &options, const std::string &stage,
+                                    std::string *text);
 };
 
 /// Opens libtracec-compiler.so (next to the caller's library, then by the loader's rules, or

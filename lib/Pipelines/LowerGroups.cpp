@@ -30,6 +30,7 @@ std::vector<GroupKernel> lowerGroups(func::FuncOp function, ModuleOp kernels) {
       continue;
     }
     kernel.lowered = std::move(*result);
+    kernel.name = kernel.lowered.func.getSymName().str();
     lowered.push_back(std::move(kernel));
   }
   return lowered;

@@ -194,7 +194,7 @@ Status ProgramBuilder::addOps() {
 
 tracert::KernelDef ProgramBuilder::kernelDef(const GroupKernel &kernel, uint64_t codeOffset) {
   tracert::KernelDef def;
-  def.name = kernel.lowered.func.getName().str();
+  def.name = kernel.name;
   def.codeOffset = codeOffset;
   def.domainValue = kernel.fusion.domain ? valueOf(kernel.fusion.domain) : kNoIndex;
   def.isFlat = kernel.fusion.isFlat;
@@ -240,7 +240,7 @@ Status ProgramBuilder::addSection(tracert::Isa isa, ArrayRef<GroupKernel> kernel
     return block.instructions.back();
   };
   for (Operation &op : function.getBody().front()) {
-    if (isa<trace::ConstantOp, func::ReturnOp>(op)) {
+    if (llvm::isa<trace::ConstantOp, func::ReturnOp>(op)) {
       continue;
     }
     auto group = dyn_cast<trace::GroupOp>(op);

@@ -30,6 +30,8 @@ struct GroupKernel {
   trace::GroupOp group;
   FusionGroup fusion;
   LoweredGroup lowered;
+  /// Symbol of lowered.func, for when its module has moved on.
+  std::string name;
 };
 
 class ProgramBuilder {

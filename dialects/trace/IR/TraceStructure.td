@@ -43,7 +43,7 @@ def Trace_YieldOp : Op<Trace_Dialect, "yield", [Pure, Terminator, ParentOneOf<["
   let summary = "the results of a group";
   let arguments = (ins Variadic<Trace_Tensor>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
 }
 
 #endif

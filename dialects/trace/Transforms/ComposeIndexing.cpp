@@ -83,6 +83,10 @@ private:
                             op->getResultTypes(), {op, inner});
     copyUnchecked(op, one);
     replace(op, one->getResult(0));
+    // Its checks are in the composed op.
+    if (inner->use_empty()) {
+      inner->erase();
+    }
     return true;
   }
 

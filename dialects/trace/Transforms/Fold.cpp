@@ -120,8 +120,12 @@ SmallVector<Value> foldConstants(Operation *op, const tracert::OpCall &call) {
     StringRef bytes(reinterpret_cast<const char *>(&*value), sizeof(int64_t));
     return {makeConstant(cast<RankedTensorType>(op->getResult(0).getType()), bytes)};
   }
-  // Ops without operands (full, arange) stay as they are: kernels make their values in registers.
-  if (op->getNumOperands() == 0) {
+  // Number-like ones become constants, which nothing has to run; larger ones (full, arange) stay:
+  // kernels make their values in registers.
+  bool isNumber = llvm::all_of(op->getResultTypes(), [](Type type) {
+    return cast<RankedTensorType>(type).getRank() == 0;
+  });
+  if (op->getNumOperands() == 0 && !isNumber) {
     return {};
   }
   std::vector<std::string> data;

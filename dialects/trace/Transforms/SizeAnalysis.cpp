@@ -86,10 +86,16 @@ int64_t SizeAnalysis::unknownDim(Operation *op, unsigned result, unsigned axis,
     }
     return found;
   }
+  if (info.has(tracert::kTraitSet)) {
+    return of(op->getOperand(0)).dims[axis];
+  }
   Value mask;
   if (info.family == tracert::OpFamily::Compress) {
     mask = op->getOperand(0);
   } else if (IndexItemsAttr items = indexItemsOf(op)) {
+    if (std::optional<int64_t> dim = dimOfIndexArray(op, axis)) {
+      return *dim;
+    }
     unsigned operandIndex = fixedOperandCount(op);
     unsigned masks = 0;
     for (const tracert::IndexItem &item : items.toItems().items) {
@@ -127,6 +133,27 @@ int64_t SizeAnalysis::unknownDim(Operation *op, unsigned result, unsigned axis,
     }
   }
   return freshSymbol();
+}
+
+std::optional<int64_t> SizeAnalysis::dimOfIndexArray(Operation *op, unsigned axis) const {
+  tracert::IndexItems items = indexItemsOf(op).toItems();
+  if (items.advancedFirst || indexOperandsOf(op).size() != 1) {
+    return std::nullopt;
+  }
+  unsigned produced = 0;
+  for (const tracert::IndexItem &item : items.items) {
+    if (item.kind == tracert::IndexItemKind::IntArray) {
+      ArrayRef<int64_t> dims = of(indexOperandsOf(op)[0]).dims;
+      bool isInside = axis >= produced && axis < produced + dims.size();
+      return isInside ? std::optional(dims[axis - produced]) : std::nullopt;
+    }
+    if (item.kind != tracert::IndexItemKind::Slice &&
+        item.kind != tracert::IndexItemKind::NewAxis) {
+      return std::nullopt;
+    }
+    ++produced;
+  }
+  return std::nullopt;
 }
 
 void SizeAnalysis::add(Operation *op) {

@@ -57,6 +57,8 @@ private:
   int64_t freshSymbol() { return nextSymbol--; }
   int64_t countSymbol(mlir::Value mask);
   int64_t unknownDim(mlir::Operation *op, unsigned result, unsigned axis, unsigned unknownCount);
+  /// The dim of a read with one int array that comes from the array.
+  std::optional<int64_t> dimOfIndexArray(mlir::Operation *op, unsigned axis) const;
 
   llvm::DenseMap<mlir::Value, ValueSizes> values;
   llvm::DenseMap<mlir::Value, int64_t> countSymbols;
