@@ -1,0 +1,68 @@
+"""Installs the runtime to a fresh prefix and builds and runs examples/c against that alone."""
+
+import argparse
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+
+def run(*arguments, code=0, **options):
+    done = subprocess.run([str(a) for a in arguments], capture_output=True, text=True, **options)
+    if done.returncode != code:
+        sys.exit(f"{arguments}\nexit code {done.returncode}, expected {code}\n"
+                 f"{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def expect(condition, text):
+    if not condition:
+        sys.exit(text)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("cmake", "build", "source", "c-compiler", "write-sample"):
+        parser.add_argument(f"--{name}", required=True)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        prefix = folder / "prefix"
+        run(args.cmake, "--install", args.build, "--prefix", prefix)
+        # Moved after installation: nothing may point at the build folder.
+        moved = folder / "moved"
+        prefix.rename(moved)
+        run(args.cmake, "-S", args.source, "-B", folder / "example", f"-DCMAKE_PREFIX_PATH={moved}",
+            f"-DCMAKE_C_COMPILER={args.c_compiler}")
+        text = run(args.cmake, "--build", folder / "example")
+        expect("warning" not in text, text)
+        program = folder / "example" / "run-model"
+        sample = folder / "sample.trc"
+        run(args.write_sample, sample)
+        environment = {**os.environ, "LD_LIBRARY_PATH": ""}
+
+        text = run(program, sample, env=environment)
+        expect("input x: float32[n,4]" in text, text)
+        expect("output selected: float32[?]" in text, text)
+        expect("section portable" in text, text)
+
+        values = [float(i) for i in range(-3, 17)]
+        (folder / "x.bin").write_bytes(struct.pack("<20f", *values))
+        text = run(program, sample, "--section=portable", "--input", f"x={folder}/x.bin",
+                   "--output", f"total={folder}/total.bin", env=environment)
+        scaled = [value * (i % 4 + 1) for i, value in enumerate(values)]
+        (total,) = struct.unpack("<f", (folder / "total.bin").read_bytes())
+        expect(total == sum(value for value in scaled if value > 2), f"total {total}")
+
+        text = run(program, sample, "--size", "n=1", code=1, env=environment)
+        expect("TRT_INDEX_OUT_OF_RANGE: index 1 is out of range for axis 0 of size 1" in text, text)
+        run(program, sample, "--section=native", code=4, env=environment)
+        (folder / "bad.trc").write_bytes(sample.read_bytes()[:100])
+        run(program, folder / "bad.trc", code=3, env=environment)
+        expect((moved / "include/tracert/tracert.hpp").exists(), "tracert.hpp is not installed")
+
+
+if __name__ == "__main__":
+    main()
