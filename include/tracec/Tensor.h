@@ -82,7 +82,8 @@ public:
   static Tensor fromValue(Value value);
   Tensor(const Tensor &other);
   Tensor(Tensor &&other) noexcept;
-  Tensor &operator=(Tensor other) noexcept;
+  Tensor &operator=(const Tensor &other);
+  Tensor &operator=(Tensor &&other) noexcept;
   ~Tensor();
 
   bool isDefined() const { return static_cast<bool>(cell); }
@@ -116,8 +117,10 @@ private:
   /// The set without transforms: in place when nothing else sees the memory. `done` stays false when
   /// the general way must be taken.
   Status setInPlace(const OpCall &call, std::span<const Value> rest, bool *done);
-  void remember(const Value &base, Value value) const;
+  void remember(const ValueImpl *base, uint64_t serial, Value value) const;
   void dropCache() const;
+  /// Takes the handle out of the list of `owner`, the cell that it had when it cached.
+  void forgetCache(Cell *owner) const;
   friend Status writeCell(const CellRef &, Value);
 
   CellRef cell;

@@ -102,18 +102,37 @@ Tensor Tensor::fromValue(Value value) {
   return tensor;
 }
 
-Tensor::Tensor(const Tensor &other) : cell(other.cell), path(other.path) {}
-
-Tensor::Tensor(Tensor &&other) noexcept {
-  other.dropCache();
-  cell = std::move(other.cell);
-  path = std::move(other.path);
+Tensor::Tensor(const Tensor &other) : cell(other.cell), path(other.path) {
+  // Without the cache a copied view would dispatch its path again: one more op in a trace.
+  if (other.cached) {
+    remember(other.cachedBase, other.cachedSerial, other.cached);
+  }
 }
 
-Tensor &Tensor::operator=(Tensor other) noexcept {
+Tensor::Tensor(Tensor &&other) noexcept { *this = std::move(other); }
+
+Tensor &Tensor::operator=(const Tensor &other) {
+  if (this != &other) {
+    *this = Tensor(other);
+  }
+  return *this;
+}
+
+Tensor &Tensor::operator=(Tensor &&other) noexcept {
+  if (this == &other) {
+    return *this;
+  }
   dropCache();
-  std::swap(cell, other.cell);
-  std::swap(path, other.path);
+  cell = std::move(other.cell);
+  path = std::move(other.path);
+  if (other.cached) {
+    // The cell's list of caches holds addresses of handles.
+    Value value = other.cached;
+    const ValueImpl *base = other.cachedBase;
+    uint64_t serial = other.cachedSerial;
+    other.forgetCache(cell.get());
+    remember(base, serial, std::move(value));
+  }
   return *this;
 }
 
@@ -122,13 +141,16 @@ Tensor::~Tensor() { dropCache(); }
 void Tensor::reset(const Tensor &other) { *this = other; }
 
 void Tensor::dropCache() const {
-  if (!cached) {
-    return;
+  if (cached) {
+    forgetCache(cell.get());
   }
+}
+
+void Tensor::forgetCache(Cell *owner) const {
   if (previousCachedView) {
     previousCachedView->nextCachedView = nextCachedView;
   } else {
-    cell->firstCachedView = nextCachedView;
+    owner->firstCachedView = nextCachedView;
   }
   if (nextCachedView) {
     nextCachedView->previousCachedView = previousCachedView;
@@ -165,14 +187,14 @@ Result<Value> Tensor::read() const {
   for (const PathStep *step : stepsOf(path.get())) {
     TRACERT_ASSIGN(value, applyStep(value, *step));
   }
-  remember(base, value);
+  remember(base.get(), activeSerial(), value);
   return value;
 }
 
-void Tensor::remember(const Value &base, Value value) const {
+void Tensor::remember(const ValueImpl *base, uint64_t serial, Value value) const {
   cached = std::move(value);
-  cachedBase = base.get();
-  cachedSerial = activeSerial();
+  cachedBase = base;
+  cachedSerial = serial;
   previousCachedView = nullptr;
   nextCachedView = cell->firstCachedView;
   if (nextCachedView) {
@@ -214,7 +236,7 @@ Result<Tensor> Tensor::view(const OpCall &call, std::span<const Value> extras) c
   result.cell = cell;
   step.isReadOnly |= path && path->step.isReadOnly;
   result.path = std::make_shared<const Path>(Path{path, std::move(step)});
-  result.remember(base, std::move(part));
+  result.remember(base.get(), activeSerial(), std::move(part));
   return result;
 }
 
@@ -255,6 +277,18 @@ Status Tensor::writeThroughPath(Value part) {
   }
   for (size_t i = steps.size(); i-- > 0;) {
     TRACERT_ASSIGN(part, applyInverse(bases[i], *steps[i], std::move(part)));
+  }
+  // A cell's value lies in logical order, or reshape would no longer give views of it.
+  bool isPermuted = std::any_of(steps.begin(), steps.end(), [](const PathStep *step) {
+    return step->call.kind == OpKind::permute;
+  });
+  if (isPermuted && part->isAlias) {
+    auto everything = std::make_shared<IndexItems>();
+    everything->items.resize(base->shape().size());
+    Values operands{std::move(base), std::move(part)};
+    OpCall set{OpKind::set_subtensor, {AttrValue::index(std::move(everything))}};
+    TRACERT_ASSIGN(Values results, dispatch(set, operands));
+    part = std::move(results.front());
   }
   return writeCell(cell, std::move(part));
 }

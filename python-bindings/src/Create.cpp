@@ -62,7 +62,7 @@ PyObject *tensorFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *
                        tracert::dtypeName(*dtype).data(),
                        tracert::dtypeName(value->dtype()).data());
   }
-  PyObject *result = wrapValue(std::move(value));
+  PyObject *result = wrapResult(ownValue(std::move(value)));
   if (result) {
     tensorOf(result).cellRef()->isConst = isConst;
     reinterpret_cast<TensorObject *>(result)->name =
@@ -93,9 +93,12 @@ PyObject *makeFull(PyObject *shape, PyObject *fill, std::optional<DType> dtype) 
   if (!readValue(fill, dtype, value)) {
     return nullptr;
   }
-  // A value of its own: repeated memory is never written in place.
   Result<Tensor> filled = broadcastTensor(Tensor::fromValue(std::move(value)), sizes);
-  return filled.ok() ? wrapResult(filled->read()) : raise(filled.status());
+  if (!filled.ok()) {
+    return raise(filled.status());
+  }
+  Result<Value> repeated = filled->read();
+  return repeated.ok() ? wrapResult(ownValue(std::move(*repeated))) : raise(repeated.status());
 }
 
 PyObject *fullFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {

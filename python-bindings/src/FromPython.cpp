@@ -443,6 +443,14 @@ Result<Value> enterTransforms(Value value) {
   return value;
 }
 
+Result<Value> ownValue(Value value) {
+  if (!value->isAlias || value->shape().empty()) {
+    return value;
+  }
+  Operand operand = Operand::of(std::move(value));
+  return concat({&operand, 1}, 0);
+}
+
 bool isPythonScalar(PyObject *object) {
   return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object) ||
          // np.float64 is a float, but a strong one.

@@ -51,7 +51,9 @@ PyObject *castTensor(PyObject *x, PyObject *dtype) {
   if (!readValue(x, std::nullopt, value)) {
     return nullptr;
   }
-  return wrapResult(castTo(std::move(value), *target));
+  // A cast to the same dtype is a copy, too.
+  Result<Value> cast = castTo(std::move(value), *target);
+  return cast.ok() ? wrapResult(ownValue(std::move(*cast))) : raise(cast.status());
 }
 
 PyObject *reshapeOf(PyObject *x, std::vector<SizeArg> &sizes) {
@@ -121,7 +123,8 @@ PyObject *flipOf(PyObject *x, PyObject *axis) {
 }
 
 PyObject *copyTensor(PyObject *x) {
-  PyObject *copy = wrapResult(tensorOf(x).read());
+  Result<Value> value = tensorOf(x).read();
+  PyObject *copy = value.ok() ? wrapResult(ownValue(std::move(*value))) : raise(value.status());
   if (copy) {
     auto *from = reinterpret_cast<TensorObject *>(x);
     reinterpret_cast<TensorObject *>(copy)->name = Py_XNewRef(from->name);

@@ -8,6 +8,7 @@
 #include "ToPython.h"
 #include "tracert/IndexNormalizer.h"
 
+#include <cstring>
 #include <memory>
 #include <new>
 
@@ -226,6 +227,14 @@ std::shared_ptr<const IndexItems> normalize(const ParsedIndex &parsed, size_t ra
   return std::make_shared<const IndexItems>(std::move(*items));
 }
 
+/// The one element in memory of its own: sharing the base's would keep the base from being written
+/// in place.
+Result<Value> ownElement(const Value &part) {
+  TRACERT_ASSIGN(Value own, allocateValue({part->dtype(), {}}));
+  std::memcpy(own->view().data, part->view().data, tracert::dtypeSize(part->dtype()));
+  return own;
+}
+
 PyObject *getAt(const Tensor &tensor, const ParsedIndex &parsed, size_t rank) {
   std::shared_ptr<const IndexItems> items = normalize(parsed, rank);
   if (!items) {
@@ -241,7 +250,11 @@ PyObject *getAt(const Tensor &tensor, const ParsedIndex &parsed, size_t rank) {
   if (!value.ok()) {
     return raise(value.status());
   }
-  return wrapResult(getItem(*value, items, parsed.extras));
+  Result<Value> part = getItem(*value, items, parsed.extras);
+  if (isElement && part.ok() && !activeTransform(TransformSlot::Trace)) {
+    return wrapResult(ownElement(*part));
+  }
+  return wrapResult(std::move(part));
 }
 
 PyObject *getSubscript(PyObject *self, PyObject *index) {

@@ -65,7 +65,10 @@ PyObject *negative(PyObject *self) {
   return wrapResult(pointwise(OpKind::sub, operands));
 }
 
-PyObject *positive(PyObject *self) { return wrapResult(tensorOf(self).read()); }
+PyObject *positive(PyObject *self) {
+  Result<Value> value = tensorOf(self).read();
+  return value.ok() ? wrapResult(ownValue(std::move(*value))) : raise(value.status());
+}
 
 int truth(PyObject *self) {
   PyObject *item = itemOf(self, "bool");

@@ -432,6 +432,12 @@ Status TraceReplayer::finish(std::span<const Tensor> results) {
   if (isOver) {
     return failure;
   }
+  // As in the record, a view that was written since it was read last dispatches its path here.
+  Values returned;
+  for (const Tensor &result : results) {
+    TRACERT_ASSIGN(Value value, result.read());
+    returned.push_back(std::move(value));
+  }
   if (position < record.steps.size() || sawUnexpectedConstant) {
     uint32_t number = static_cast<uint32_t>(record.ops.size());
     SourceLoc then;
@@ -457,8 +463,7 @@ Status TraceReplayer::finish(std::span<const Tensor> results) {
   auto checkComputed = [&](const Value &value) {
     return value->state() == ValueImpl::State::Pending ? fill(*value.get()) : Status();
   };
-  for (const Tensor &result : results) {
-    TRACERT_ASSIGN(Value value, result.read());
+  for (const Value &value : returned) {
     TRACERT_TRY(checkComputed(value));
   }
   for (auto &[cell, entry] : overlay) {
