@@ -190,9 +190,8 @@ void FusionPlan::visit(Operation *op) {
                                                        : Value();
   if (role == GroupRole::Map || role == GroupRole::Gather) {
     shapedLikeDomain = op->getResult(0);
-    // Rank-0 integers are sizes more often than not; the executor computes those ahead.
-    auto type = cast<RankedTensorType>(op->getResult(0).getType());
-    if (type.getRank() == 0 && isa<IntegerType>(type.getElementType())) {
+    // A number costs less than a launch, and integers are often sizes, computed ahead.
+    if (cast<RankedTensorType>(op->getResult(0).getType()).getRank() == 0) {
       role = GroupRole::None;
     }
   }

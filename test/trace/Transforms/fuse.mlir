@@ -153,3 +153,15 @@ func.func @negative_single_op(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = trace.exp %x : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+/// A number costs less than a launch.
+// CHECK-LABEL: @negative_numbers
+// CHECK-NOT: trace.group
+// CHECK: return
+func.func @negative_numbers(%x: tensor<f32>) -> tensor<f32> {
+  %0 = trace.exp %x : (tensor<f32>) -> tensor<f32>
+  %1 = trace.tanh %0 : (tensor<f32>) -> tensor<f32>
+  return %1 : tensor<f32>
+}
