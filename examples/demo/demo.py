@@ -10,6 +10,7 @@ native and on its portable section. Ends with "demo ok" only if all of them agre
 import argparse
 import importlib.resources
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -91,28 +92,31 @@ def timed(function, repeat=5):
 def build_c_program(folder, build):
     """Builds examples/c against an installed libtracert: what a deploy engineer would do."""
     prefix, out = folder / "prefix", folder / "c"
-    quiet = {"check": True, "stdout": subprocess.DEVNULL}
-    subprocess.run(["cmake", "--install", str(build), "--prefix", str(prefix), "--component",
-                    "tracert"], **quiet)
-    subprocess.run(["cmake", "-G", "Ninja", "-S", str(ROOT / "examples/c"), "-B", str(out),
-                    f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release"], **quiet)
-    subprocess.run(["cmake", "--build", str(out)], **quiet)
-    return out / "run_model"
+    for command in (["cmake", "--install", str(build / "runtime"), "--prefix", str(prefix)],
+                    ["cmake", "-G", "Ninja", "-S", str(ROOT / "examples/c"), "-B", str(out),
+                     f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release"],
+                    ["cmake", "--build", str(out)]):
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"demo: {' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+    return out / "run-model"
 
 
-def run_c(program, path, photo_file, folder, section, dtypes_and_shapes):
-    out = folder / f"out-{section}"
-    out.mkdir(exist_ok=True)
-    command = [str(program), str(path), f"--section={section}", "--repeat=5",
-               f"--input=photo={','.join(str(d) for d in dtypes_and_shapes[0][1])}@{photo_file}",
-               f"--output-dir={out}"]
-    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    milliseconds = float(next(line.split()[1] for line in text.splitlines()
-                              if line.startswith("best_ms")))
-    results = tuple(
-        np.fromfile(out / f"{name}.raw", dtype).reshape(shape)
-        for name, (dtype, shape) in zip(OUTPUT_NAMES, dtypes_and_shapes[1:], strict=True))
-    return results, milliseconds
+def run_c(program, path, photo, folder, section, expected):
+    """Outputs and best milliseconds of the C program; shapes and dtypes are those of `expected`."""
+    photo_file = folder / "photo.raw"
+    photo.tofile(photo_file)
+    command = [str(program), str(path), f"--section={section}", "--runs=5",
+               f"--input=photo={photo_file}"]
+    command += [f"--size=photo_dim{axis}={size}" for axis, size in enumerate(photo.shape)]
+    command += [f"--output={name}={folder / name}.raw" for name in OUTPUT_NAMES]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"demo: the C program failed: {done.stderr}")
+    used, milliseconds = re.search(r"section (\S+), ([0-9.]+) ms", done.stdout).groups()
+    results = [np.fromfile(folder / f"{name}.raw", array.dtype).reshape(array.shape)
+               for name, array in zip(OUTPUT_NAMES, expected, strict=True)]
+    return results, float(milliseconds), used
 
 
 def max_difference(results, reference):
@@ -172,20 +176,17 @@ def main():
         model.dump(path, output_names=OUTPUT_NAMES)
         print(f"dumped and verified {path.stat().st_size / 1e3:.0f} kB in "
               f"{time.perf_counter() - begin:.2f} s")
-        photo_file = folder / "photo.raw"
-        photo.tofile(photo_file)
         build = Path(os.environ.get("TRACEC_BUILD", Path(tc.__file__).resolve().parents[2]))
         program = build_c_program(folder, build)
-        layout = [(photo.dtype, photo.shape)] + [(r.dtype, r.shape) for r in eager]
         for section in ("native", "portable"):
-            results, milliseconds = run_c(program, path, photo_file, folder, section, layout)
-            rows.append((f"C program, {section} section", milliseconds, results,
+            results, milliseconds, used = run_c(program, path, photo, folder, section, eager)
+            rows.append((f"C program, {section} section ({used})", milliseconds, results,
                          same_bits(results, eager)))
 
-    print(f"\n{'path':34} {'ms':>9}  {'max difference from eager':>26}  agrees")
+    print(f"\n{'path':40} {'ms':>9}  {'max difference from eager':>26}  agrees")
     for label, milliseconds, results, agrees in rows:
         kind = "within tolerance" if label.startswith("NumPy") else "bit for bit"
-        print(f"{label:34} {milliseconds:9.2f}  {max_difference(results, eager):26.3g}  "
+        print(f"{label:40} {milliseconds:9.2f}  {max_difference(results, eager):26.3g}  "
               f"{kind if agrees else 'NO'}")
 
     Path(options.out).parent.mkdir(parents=True, exist_ok=True)
