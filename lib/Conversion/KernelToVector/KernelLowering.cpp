@@ -278,9 +278,7 @@ KernelLowering::Values KernelLowering::emitVectorLoop(size_t level, NestPoint po
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(tail.thenBlock());
-    Value remaining = build->splat(build->sub(upper, fullEnd), config.lanes);
-    Value active = build->compare(arith::CmpIPredicate::slt, build->laneNumbers(config.lanes),
-                                  remaining);
+    Value active = build->firstLanes(build->sub(upper, fullEnd), config.lanes);
     Values values = inside(fullEnd, {config.lanes, active}, results);
     if (types.empty()) {
       return {};

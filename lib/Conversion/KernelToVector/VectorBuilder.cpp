@@ -91,6 +91,16 @@ Value VectorBuilder::laneNumbers(int64_t lanes) const {
   return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef(numbers)));
 }
 
+Value VectorBuilder::firstLanes(Value count, int64_t lanes) const {
+  // 32 bits, so that one register holds the numbers of 16 lanes.
+  SmallVector<int32_t> numbers = llvm::to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(lanes)));
+  Value narrow = arith::TruncIOp::create(builder, loc, builder.getI32Type(), count);
+  auto type = cast<VectorType>(vectorOf(builder.getI32Type(), lanes));
+  Value numbered =
+      arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef(numbers)));
+  return compare(arith::CmpIPredicate::slt, numbered, splat(narrow, lanes));
+}
+
 Value VectorBuilder::maskAnd(Value a, Value b) const {
   if (!a || !b) {
     return a ? a : b;

@@ -55,6 +55,8 @@ public:
   mlir::Value splat(mlir::Value element, int64_t lanes) const;
   /// 0, 1, 2, ... as i64; 0 for one lane.
   mlir::Value laneNumbers(int64_t lanes) const;
+  /// The mask of the first `count` (i64, at most `lanes`) lanes.
+  mlir::Value firstLanes(mlir::Value count, int64_t lanes) const;
   /// Both or the one that is not null.
   mlir::Value maskAnd(mlir::Value a, mlir::Value b) const;
   /// Mask to an i32 with one bit per lane; of null: all bits.

@@ -10,9 +10,7 @@
 
 #include <limits>
 #include <new>
-#if defined(__AVX512F__)
 #include <immintrin.h>
-#endif
 
 using namespace tracert::scalar;
 using namespace tracec;
@@ -29,10 +27,14 @@ template <class T> TRACERT_INLINE void storeUnaligned(void *to, T value) {
 }
 
 template <class Acc> struct SequenceState {
+  /// Blocks in the tree; with none, it is not even initialised, which short rows would notice.
+  int64_t blocks;
   BlockTree<Acc> tree;
-  alignas(64) Acc buffer[kBlock + ReductionOrder::compactSlack];
+  /// The slack takes a vector that runs over, and the padding of a last block.
+  alignas(64) Acc buffer[kBlock + ReductionOrder::lanes<Acc>()];
 };
 static_assert(sizeof(SequenceState<double>) <= kReductionStateBytes);
+static_assert(ReductionOrder::lanes<double>() >= KERNEL_LANES);
 
 /// One 64-byte vector of accumulators; 8 of them are the lanes of the inner order.
 template <class Acc> using Wide = Vec<Acc, 64 / sizeof(Acc)>;
@@ -51,16 +53,20 @@ template <class Acc> TRACERT_INLINE Acc joinWide(Wide<Acc> lanes) {
   return values[0];
 }
 
-/// The sum of the first `length` <= kBlock elements by lanes and halves. The elements up to the next
-/// multiple of the lane count are overwritten: -0.0 leaves a chain unchanged.
-template <class Acc> Acc reduceBlock(Acc *buffer, int64_t length) {
+/// The sum of the first `length` <= kBlock elements by lanes and halves. `lanes` elements behind them
+/// are overwritten: -0.0 leaves a chain unchanged.
+template <class Acc> TRACERT_INLINE Acc reduceBlock(Acc *buffer, int64_t length) {
   constexpr int64_t lanes = ReductionOrder::lanes<Acc>();
   constexpr int64_t width = widthOf<Wide<Acc>>;
   static_assert(lanes == 8 * width);
-  for (; length % lanes != 0; ++length) {
-    buffer[length] = sumStart<Acc>;
-  }
   Wide<Acc> start = splat<Wide<Acc>>(sumStart<Acc>);
+  if (length % lanes != 0) {
+#pragma clang loop unroll(full)
+    for (int i = 0; i < 8; ++i) {
+      storeUnaligned(buffer + length + i * width, start);
+    }
+    length += lanes - length % lanes;
+  }
   Wide<Acc> sums[8] = {start, start, start, start, start, start, start, start};
   for (const Acc *chunk = buffer; chunk != buffer + length; chunk += lanes) {
 #pragma clang loop unroll(full)
@@ -79,6 +85,10 @@ template <class Acc> Acc reduceBlock(Acc *buffer, int64_t length) {
 }
 
 template <class Acc> TRACERT_INLINE int64_t flushFull(SequenceState<Acc> *state, int64_t count) {
+  if (state->blocks == 0) {
+    new (&state->tree) BlockTree<Acc>;
+  }
+  ++state->blocks;
   state->tree.push(reduceBlock(state->buffer, kBlock));
   // At most one vector has run over.
   __builtin_memcpy(state->buffer, state->buffer + kBlock, KERNEL_LANES * sizeof(Acc));
@@ -86,49 +96,72 @@ template <class Acc> TRACERT_INLINE int64_t flushFull(SequenceState<Acc> *state,
 }
 
 template <class Acc> TRACERT_INLINE Acc finishSequence(SequenceState<Acc> *state, int64_t count) {
+  if (state->blocks == 0) {
+    return count == 0 ? Acc(0) : reduceBlock(state->buffer, count);
+  }
   if (count != 0) {
     state->tree.push(reduceBlock(state->buffer, count));
   }
   return state->tree.finish();
 }
 
+#if defined(__AVX512F__)
+template <class T> TRACERT_INLINE int64_t packVector(T *to, Vec<T, 16> values, uint32_t bits) {
+  if constexpr (sizeof(T) == 8) {
+    Vec<T, 8> low = __builtin_shufflevector(values, values, 0, 1, 2, 3, 4, 5, 6, 7);
+    Vec<T, 8> high = __builtin_shufflevector(values, values, 8, 9, 10, 11, 12, 13, 14, 15);
+    auto pack = [](Vec<T, 8> half, uint32_t mask) {
+      return _mm512_maskz_compress_epi64(static_cast<__mmask8>(mask), bitCast<__m512i>(half));
+    };
+    int64_t lowCount = __builtin_popcount(bits & 0xFF);
+    storeUnaligned(to, pack(low, bits));
+    storeUnaligned(to + lowCount, pack(high, bits >> 8));
+  } else {
+    auto words = convertLanes<uint32_t>(bitCast<UnsignedLike<Vec<T, 16>>>(values));
+    auto packed = bitCast<Vec<uint32_t, 16>>(
+        _mm512_maskz_compress_epi32(static_cast<__mmask16>(bits), bitCast<__m512i>(words)));
+    storeUnaligned(to, convertLanes<typename IntOfSize<sizeof(T), false>::Type>(packed));
+  }
+  return __builtin_popcount(bits);
+}
+#else
+/// The 4-byte words whose byte in `selectedBytes` is 0xFF, moved to the front: AVX2 has no compress.
+TRACERT_INLINE __m256i packWords(__m256i words, uint64_t selectedBytes) {
+  uint64_t positions = _pext_u64(0x0706050403020100, selectedBytes);
+  __m256i order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<int64_t>(positions)));
+  return _mm256_permutevar8x32_epi32(words, order);
+}
+
+template <class T> TRACERT_INLINE int64_t packVector(T *to, Vec<T, 8> values, uint32_t bits) {
+  if constexpr (sizeof(T) == 8) {
+    Vec<T, 4> low = __builtin_shufflevector(values, values, 0, 1, 2, 3);
+    Vec<T, 4> high = __builtin_shufflevector(values, values, 4, 5, 6, 7);
+    // Two 4-byte words per element.
+    auto pack = [](Vec<T, 4> half, uint32_t mask) {
+      return packWords(bitCast<__m256i>(half), _pdep_u64(mask, 0x0001000100010001) * 0xFFFF);
+    };
+    int64_t lowCount = __builtin_popcount(bits & 0xF);
+    storeUnaligned(to, pack(low, bits & 0xF));
+    storeUnaligned(to + lowCount, pack(high, bits >> 4));
+  } else {
+    auto words = convertLanes<uint32_t>(bitCast<UnsignedLike<Vec<T, 8>>>(values));
+    auto packed = bitCast<Vec<uint32_t, 8>>(
+        packWords(bitCast<__m256i>(words), _pdep_u64(bits, 0x0101010101010101) * 0xFF));
+    storeUnaligned(to, convertLanes<typename IntOfSize<sizeof(T), false>::Type>(packed));
+  }
+  return __builtin_popcount(bits);
+}
+#endif
+
 /// Writes the lanes whose bit is set, packed, and as many bytes as the vector has. Returns how many.
 template <class T, int width>
 TRACERT_INLINE int64_t packLanes(T *to, Vec<T, width> values, uint32_t bits) {
-#if defined(__AVX512F__)
-  if constexpr (width == 16 && sizeof(T) == 4) {
-    _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(static_cast<__mmask16>(bits),
-                                                        bitCast<__m512i>(values)));
-    return __builtin_popcount(bits);
-  } else if constexpr (width == 16 && sizeof(T) == 8) {
-    Vec<T, 8> low = __builtin_shufflevector(values, values, 0, 1, 2, 3, 4, 5, 6, 7);
-    Vec<T, 8> high = __builtin_shufflevector(values, values, 8, 9, 10, 11, 12, 13, 14, 15);
-    int64_t lowCount = __builtin_popcount(bits & 0xFF);
-    _mm512_storeu_si512(
-        to, _mm512_maskz_compress_epi64(static_cast<__mmask8>(bits), bitCast<__m512i>(low)));
-    _mm512_storeu_si512(to + lowCount, _mm512_maskz_compress_epi64(static_cast<__mmask8>(bits >> 8),
-                                                                   bitCast<__m512i>(high)));
-    return __builtin_popcount(bits);
-  } else if constexpr (width == 16) {
-    auto wide = convertLanes<uint32_t>(values);
-    auto packed = bitCast<Vec<uint32_t, 16>>(
-        _mm512_maskz_compress_epi32(static_cast<__mmask16>(bits), bitCast<__m512i>(wide)));
-    storeUnaligned(to, convertLanes<T>(packed));
-    return __builtin_popcount(bits);
-  }
-#endif
-  int64_t count = 0;
   if constexpr (width == 1) {
-    to[0] = values;
-    count = bits & 1;
+    *to = values;
+    return bits & 1;
   } else {
-#pragma clang loop unroll(full)
-    for (int lane = 0; lane < width; ++lane) {
-      to[count] = values[lane];
-      count += (bits >> lane) & 1;
-    }
+    return packVector<T>(to, values, bits);
   }
-  return count;
 }
 
 } // namespace
@@ -139,7 +172,7 @@ TRACERT_INLINE int64_t packLanes(T *to, Vec<T, width> values, uint32_t bits) {
 // Ordered sums over a sequence: begin, append, finish. `count` is what the buffer holds.
 #define SEQUENCE(acc, Acc)                                                                         \
   INLINE void tck_sequence_begin_##acc(SequenceState<Acc> *state) {                                \
-    new (&state->tree) BlockTree<Acc>;                                                             \
+    state->blocks = 0;                                                                             \
   }                                                                                                \
   OUTLINE int64_t tck_sequence_flush_##acc(SequenceState<Acc> *state, int64_t count) {             \
     return flushFull(state, count);                                                                \
