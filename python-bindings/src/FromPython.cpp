@@ -372,7 +372,12 @@ bool enter(Value &value) {
 }
 
 bool readTensor(PyObject *object, Value &value) {
-  Result<Value> read = tensorOf(object).read();
+  const Tensor &tensor = tensorOf(object);
+  if (!tensor.isView() && !activeTransform(TransformSlot::Trace)) [[likely]] {
+    value = tensor.cellRef()->value;
+    return true;
+  }
+  Result<Value> read = tensor.read();
   if (!read.ok()) [[unlikely]] {
     return fail(read.status());
   }

@@ -27,9 +27,8 @@ void deallocate(PyObject *self) {
   PyObject_Free(object);
 }
 
-} // namespace
-
-PyObject *wrapTensor(Tensor tensor) {
+/// Everything but the tensor is set.
+TensorObject *allocateObject() {
   TensorObject *object;
   if (freeCount > 0) {
     object = freeObjects[--freeCount];
@@ -40,13 +39,28 @@ PyObject *wrapTensor(Tensor tensor) {
       return nullptr;
     }
   }
-  new (&object->tensor) Tensor(std::move(tensor));
   object->name = nullptr;
   object->weakReferences = nullptr;
+  return object;
+}
+
+} // namespace
+
+PyObject *wrapTensor(Tensor tensor) {
+  TensorObject *object = allocateObject();
+  if (object) {
+    new (&object->tensor) Tensor(std::move(tensor));
+  }
   return reinterpret_cast<PyObject *>(object);
 }
 
-PyObject *wrapValue(Value value) { return wrapTensor(Tensor::fromValue(std::move(value))); }
+PyObject *wrapValue(Value value) {
+  TensorObject *object = allocateObject();
+  if (object) {
+    new (&object->tensor) Tensor(Tensor::fromValue(std::move(value)));
+  }
+  return reinterpret_cast<PyObject *>(object);
+}
 
 PyObject *wrapResult(Result<Value> result) {
   if (!result.ok()) [[unlikely]] {

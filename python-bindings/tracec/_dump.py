@@ -3,12 +3,14 @@
 Usage: `dump(core_trace, "model.trc", recorded_names=["x"], ...)`.
 """
 
+from __future__ import annotations
+
 import errno
 import json
 import os
 import subprocess
 import sys
-from typing import Any, Optional
+from typing import Any
 
 from ._core import CompileError
 
@@ -21,7 +23,7 @@ _TARGETS = {
 }
 
 
-def _check_names(names: Optional[list[str]], what: str, count: Optional[int]) -> list[str]:
+def _check_names(names: list[str] | None, what: str, count: int | None) -> list[str]:
     if names is None:
         return []
     names = list(names)
@@ -73,8 +75,8 @@ def _check_in_child(path: str) -> dict[str, Any]:
     return report
 
 
-def dump(trace: Any, path: Any, *, recorded_names: list[str], arg_names: Optional[list[str]],
-         output_names: Optional[list[str]], dynamic: Any, targets: Any, test_inputs: Any, keep_locs: bool,
+def dump(trace: Any, path: Any, *, recorded_names: list[str], arg_names: list[str] | None,
+         output_names: list[str] | None, dynamic: Any, targets: Any, test_inputs: Any, keep_locs: bool,
          user_info: Any) -> dict[str, Any]:
     """See TracedFunction.dump."""
     if test_inputs is not None:

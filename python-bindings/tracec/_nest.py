@@ -6,12 +6,25 @@ The structure text holds everything but the tensors: kinds, keys, Python values 
 if it is equal, so values are written exactly (repr of a float is exact; True, 1 and 1.0 differ).
 """
 
-import dataclasses
-from typing import Any
+from __future__ import annotations
 
 from ._core import Size, Tensor, dtype
 
+TYPE_CHECKING = False  # typing and dataclasses are slow to import
+if TYPE_CHECKING:
+    from typing import Any
+
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice)
+
+
+def _fields(value: Any) -> list[str] | None:
+    """The field names of a dataclass instance, else None."""
+    fields = getattr(type(value), "__dataclass_fields__", None)
+    if fields is None:
+        return None
+    import dataclasses
+
+    return [field.name for field in dataclasses.fields(value)]
 
 
 class Flattener:
@@ -46,9 +59,9 @@ class Flattener:
             # The order of keys is no structure.
             keys = sorted(value, key=lambda key: (type(key).__qualname__, repr(key)))
             return "{" + ", ".join(f"{key!r}: {self._visit(f'{path}[{key!r}]', value[key])}" for key in keys) + "}"
-        if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            fields = dataclasses.fields(value)
-            items = [f"{f.name}={self._visit(f'{path}.{f.name}', getattr(value, f.name))}" for f in fields]
+        fields = _fields(value)
+        if fields is not None:
+            items = [f"{f}={self._visit(f'{path}.{f}', getattr(value, f))}" for f in fields]
             return f"{type(value).__qualname__}({', '.join(items)})"
         return self._leaf(value)
 
@@ -78,7 +91,7 @@ def result_tensors(value: Any, found: list[Tensor]) -> list[Tensor]:
     elif isinstance(value, dict):
         for item in value.values():
             result_tensors(item, found)
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        for field in dataclasses.fields(value):
-            result_tensors(getattr(value, field.name), found)
+    else:
+        for field in _fields(value) or ():
+            result_tensors(getattr(value, field), found)
     return found

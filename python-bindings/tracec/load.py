@@ -3,35 +3,25 @@
 Usage: `model = tc.load("model.trc"); y = model(x)`. Neither the compiler nor the traced function is needed.
 """
 
+from __future__ import annotations
+
 import os
-from typing import Any, NamedTuple, Tuple, Union
+from collections import namedtuple
 
 from . import _core
 
+TYPE_CHECKING = False  # typing itself is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
-class Value(NamedTuple):
-    """One input or output of a model. Sizes that may change are names; "?" depends on data."""
+Value = namedtuple("Value", ["name", "dtype", "shape", "is_state"])
+Value.__doc__ = """One input or output of a model. Sizes that may change are names; "?" depends on data."""
 
-    name: str
-    dtype: Any
-    shape: Tuple[Union[int, str], ...]
-    is_state: Any
+Symbol = namedtuple("Symbol", ["name", "min", "max"])
+Symbol.__doc__ = """A size that may change from call to call, and its range."""
 
-
-class Symbol(NamedTuple):
-    """A size that may change from call to call, and its range."""
-
-    name: str
-    min: int
-    max: int
-
-
-class Signature(NamedTuple):
-    """Inputs, outputs and the named sizes of a model."""
-
-    inputs: Tuple[Value, ...]
-    outputs: Tuple[Value, ...]
-    symbols: Tuple[Symbol, ...]
+Signature = namedtuple("Signature", ["inputs", "outputs", "symbols"])
+Signature.__doc__ = """Inputs, outputs and the named sizes of a model, as tuples."""
 
 
 class Model:
@@ -40,7 +30,7 @@ class Model:
     One output is returned as a tensor, several as a tuple. Session state lives as long as the model.
     """
 
-    def __init__(self, path: Union[str, "os.PathLike[str]"], *, section: str = "best", verify_all: Any = False) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, section: str = "best", verify_all: bool = False) -> None:
         self.path = os.fspath(path)
         self._model = _core.Model(self.path, section, verify_all)
         inputs, outputs, symbols = self._model.signature()
@@ -76,7 +66,7 @@ class Model:
         results = self._model.run(list(args))
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _bind(self, args: Tuple[Any, ...], kwargs: dict[str, Any]) -> Tuple[Any, ...]:
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         rest = self._names[len(args):]
         unknown = [name for name in kwargs if name not in rest]
         missing = [name for name in rest if name not in kwargs]
@@ -88,7 +78,7 @@ class Model:
         return f"<tracec.Model {self.path!r} ({', '.join(self._names)})>"
 
 
-def load(path: Union[str, "os.PathLike[str]"], *, section: str = "best", verify_all: Any = False) -> Model:
+def load(path: str | os.PathLike[str], *, section: str = "best", verify_all: bool = False) -> Model:
     """Load a dumped file.
 
     Args: path: the file. section: "best", "portable", "v3" or "avx512". verify_all: check the weights' hashes, too.

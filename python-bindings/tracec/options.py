@@ -3,10 +3,13 @@
 Usage: `with tc.options(section="portable", threads=1): ...`.
 """
 
-from types import TracebackType
-from typing import Optional, Type
+from __future__ import annotations
 
 from . import _core
+
+TYPE_CHECKING = False  # typing itself is slow to import
+if TYPE_CHECKING:
+    from types import TracebackType
 
 
 class options:
@@ -25,7 +28,7 @@ class options:
     [2.0, 3.0]
     """
 
-    def __init__(self, *, section: Optional[str] = None, threads: Optional[int] = None) -> None:
+    def __init__(self, *, section: str | None = None, threads: int | None = None) -> None:
         self._section = section
         self._threads = threads
         self._previous: list[object] = []
@@ -34,6 +37,6 @@ class options:
         self._previous.append(_core.swap_options(self._section, self._threads))
         return self
 
-    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
-                 traceback: Optional[TracebackType]) -> None:
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
+                 traceback: TracebackType | None) -> None:
         _core.restore_options(self._previous.pop())

@@ -3,21 +3,24 @@
 Usage: `@tc.trace` on a function, `tc.trace(fn, opt_level=2)`, or `@tc.trace(opt_level=2)`.
 """
 
+from __future__ import annotations
+
 import functools
-import inspect
 import weakref
-from typing import Any, Callable, NamedTuple, Optional, Union
+from collections import namedtuple
 
 from . import _core
 from ._nest import Flattener, result_tensors
 
+TYPE_CHECKING = False  # typing and inspect are slow to import
+if TYPE_CHECKING:
+    from typing import Any, Callable
 
-class Dim(NamedTuple):
-    """A named size that may change: see dim()."""
+Dim = namedtuple("Dim", ["name", "min", "max"])
+Dim.__doc__ = """A named size that may change: see dim()."""
 
-    name: str
-    min: int
-    max: int
+Stats = namedtuple("Stats", ["ops", "segments", "kernels", "specialisations", "arena_bytes", "replays"])
+Stats.__doc__ = """Numbers about a traced function, over all its specialisations."""
 
 
 def dim(name: str, *, min: int = 0, max: int = 2**63 - 1) -> Dim:
@@ -32,17 +35,6 @@ def dim(name: str, *, min: int = 0, max: int = 2**63 - 1) -> Dim:
     if not 0 <= min <= max:
         raise ValueError(f"a dim's range must be 0 <= min <= max, got min={min}, max={max}")
     return Dim(name, min, max)
-
-
-class Stats(NamedTuple):
-    """Numbers about a traced function, over all its specialisations."""
-
-    ops: int
-    segments: int
-    kernels: int
-    specialisations: int
-    arena_bytes: int
-    replays: int
 
 
 # Options of the full design: value -> what this version accepts.
@@ -79,25 +71,33 @@ class TracedFunction:
         _check_options(options)
         if not callable(function):
             raise TypeError(f"trace() expects a function, got {type(function).__name__}")
+        import inspect
+
         functools.update_wrapper(self, function, updated=())
         self._function = function
         self._options = options
         self._dynamic = options.get("dynamic")
         self._signature = inspect.signature(function)
+        simple = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        parameters = self._signature.parameters.values()
+        # Names for calls with all arguments by position; None when there is more to it.
+        self._positional = [p.name for p in parameters] if all(p.kind in simple for p in parameters) else None
         name = getattr(function, "__name__", type(function).__name__)
         self._core = _core.Trace(name, False, False, options.get("opt_level", 2))
         # Objects whose identity is part of a recorded structure, and the names of the last call's tensors.
         self._kept: dict[str, list[Any]] = {}
         self._names: list[str] = []
-        self._bound: "weakref.WeakKeyDictionary[Any, TracedFunction]" = weakref.WeakKeyDictionary()
+        self._bound: weakref.WeakKeyDictionary[Any, TracedFunction] = weakref.WeakKeyDictionary()
 
-    def __get__(self, instance: Any, owner: Optional[type] = None) -> "TracedFunction":
+    def __get__(self, instance: Any, owner: type | None = None) -> TracedFunction:
         """A traced method: one trace per instance."""
         if instance is None:
             return self
         try:
             bound = self._bound.get(instance)
             if bound is None:
+                import inspect
+
                 reference = weakref.ref(instance)
                 function = self._function
 
@@ -113,12 +113,16 @@ class TracedFunction:
             return functools.partial(self, instance)  # type: ignore[return-value]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        bound = self._signature.bind(*args, **kwargs)
+        flat = Flattener()
+        if not kwargs and self._positional is not None and len(args) == len(self._positional):
+            arguments: Any = zip(self._positional, args)
+        else:
+            bound = self._signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            arguments = bound.arguments.items()
         if _core.is_tracing():
             return self._function(*args, **kwargs)
-        bound.apply_defaults()
-        flat = Flattener()
-        for name, value in bound.arguments.items():
+        for name, value in arguments:
             flat.add(name, value)
         structure = flat.structure()
         call = self._core.begin(flat.tensors, flat.names, structure)
@@ -160,10 +164,10 @@ class TracedFunction:
         self,
         path: Any,
         *,
-        arg_names: Optional[list[str]] = None,
-        output_names: Optional[list[str]] = None,
-        dynamic: Optional[dict[str, dict[int, Dim]]] = None,
-        targets: Union[str, tuple[str, ...]] = ("cpu",),
+        arg_names: list[str] | None = None,
+        output_names: list[str] | None = None,
+        dynamic: dict[str, dict[int, Dim]] | None = None,
+        targets: str | tuple[str, ...] = ("cpu",),
         test_inputs: Any = None,
         keep_locs: bool = True,
         user_info: Any = None,
@@ -190,7 +194,7 @@ class TracedFunction:
         return f"<tracec.TracedFunction {getattr(self, '__name__', '?')} ({self.state})>"
 
 
-def trace(function: Optional[Callable[..., Any]] = None, **options: Any) -> Any:
+def trace(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Trace a function: the first call records it, later calls run it compiled and compare it with the record.
 
     Args: function: a function, method or callable. options: opt_level, dynamic; the other options of the design must
