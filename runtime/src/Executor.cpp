@@ -268,9 +268,18 @@ Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Program
     if (options.section.kind == SectionChoice::Native) {
       core.isa = options.section.isa;
     }
-    TRACERT_ASSIGN(core.code, NativeCode::map(core.section->code));
-    core.schedule = core.section->blocks[0].instructions;
-  } else {
+    Result<NativeCode> code = NativeCode::map(core.section->code);
+    if (code.ok()) {
+      core.code = std::move(code).value();
+      core.schedule = core.section->blocks[0].instructions;
+    } else if (options.section.kind == SectionChoice::Best) {
+      // A system that forbids new executable memory makes it slower, not impossible.
+      core.section = nullptr;
+    } else {
+      return code.status();
+    }
+  }
+  if (!core.section) {
     core.schedule.resize(program->ops.size());
     for (uint32_t i = 0; i < core.schedule.size(); ++i) {
       core.schedule[i].index = i;

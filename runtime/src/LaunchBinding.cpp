@@ -15,6 +15,25 @@ struct Domain {
   size_t vectorAxis = 0;
 };
 
+/// What the items of the kernel's set op select, for operands as `infoOf` gives them.
+template <class InfoOf>
+Result<TensorType> selectedType(const Program &program, const KernelDef &kernel,
+                                const InfoOf &infoOf) {
+  for (const KernelAccess &access : kernel.accesses) {
+    if (access.kind != AccessKind::SetStore) {
+      continue;
+    }
+    const OpDef &op = program.ops[access.op];
+    std::vector<OperandInfo> operands{infoOf(op.operands[0])};
+    for (size_t i = static_cast<size_t>(op.call.info().operandCount); i < op.operands.size(); ++i) {
+      operands.push_back(infoOf(op.operands[i]));
+    }
+    TRACERT_ASSIGN(ResultTypes types, inferTypes(readCallOf(op.call), operands));
+    return types[0];
+  }
+  return Status::internal("kernel '" + kernel.name + "' has no domain");
+}
+
 Result<Domain> resolveDomain(const Program &program, const KernelDef &kernel,
                              std::span<const PlanValue> values, ReadsMemory readsMemory) {
   TRACERT_ASSIGN(TensorType type, domainType(program, kernel, values, readsMemory));
@@ -26,13 +45,12 @@ Result<Domain> resolveDomain(const Program &program, const KernelDef &kernel,
   if (kernel.domainValue != kNoIndex) {
     staticDims = program.values[kernel.domainValue].dims;
   } else {
-    // The set's selection with static types only: dims that are 1 in it are statically 1.
-    std::vector<PlanValue> declared(values.size());
-    for (size_t i = 0; i < values.size(); ++i) {
-      declared[i].type = {program.values[i].dtype, program.values[i].dims};
-    }
-    TRACERT_ASSIGN(TensorType declaredType, domainType(program, kernel, declared, ReadsMemory::No));
-    staticDims = declaredType.shape;
+    // The set's selection with declared types only: dims that are 1 in it are statically 1.
+    TRACERT_ASSIGN(TensorType declared,
+                   selectedType(program, kernel, [&](ValueId value) -> OperandInfo {
+                     return {{program.values[value].dtype, program.values[value].dims}};
+                   }));
+    staticDims = declared.shape;
   }
   for (size_t axis = domain.shape.size(); axis-- > 0;) {
     if (axis >= staticDims.size() || staticDims[axis] != 1) {
@@ -392,24 +410,15 @@ Result<TensorType> domainType(const Program &program, const KernelDef &kernel,
   if (kernel.domainValue != kNoIndex) {
     return values[kernel.domainValue].type;
   }
-  for (const KernelAccess &access : kernel.accesses) {
-    if (access.kind != AccessKind::SetStore) {
-      continue;
+  return selectedType(program, kernel, [&](ValueId id) -> OperandInfo {
+    const PlanValue &value = values[id];
+    OperandInfo info{value.type, value.sizeValue};
+    bool isBound = value.type.rank() == 0 && isInteger(value.type.dtype);
+    if (isBound && !info.sizeValue && readsMemory == ReadsMemory::Yes && value.hasMemory()) {
+      info.sizeValue = readSizeValue(value.view);
     }
-    const OpDef &op = program.ops[access.op];
-    std::vector<OperandInfo> operands{{values[op.operands[0]].type}};
-    for (size_t i = static_cast<size_t>(op.call.info().operandCount); i < op.operands.size(); ++i) {
-      const PlanValue &extra = values[op.operands[i]];
-      OperandInfo info{extra.type, extra.sizeValue};
-      if (!info.sizeValue && readsMemory == ReadsMemory::Yes && extra.hasMemory()) {
-        info.sizeValue = readSizeValue(extra.view);
-      }
-      operands.push_back(info);
-    }
-    TRACERT_ASSIGN(ResultTypes types, inferTypes(readCallOf(op.call), operands));
-    return types[0];
-  }
-  return Status::internal("kernel '" + kernel.name + "' has no domain");
+    return info;
+  });
 }
 
 Result<BindOutcome> bindLaunch(const Program &program, const NativeSection &section,

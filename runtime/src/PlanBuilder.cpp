@@ -418,18 +418,21 @@ private:
 
   /// Values from outside that the covered ops read: what the kernel loads, and what its ops need
   /// when they run instead of it.
-  std::vector<ValueId> outsideOperands(std::span<const OpIndex> covered) const {
-    std::vector<ValueId> inside;
+  std::vector<ValueId> outsideOperands(std::span<const OpIndex> covered) {
+    // Marks of the current launch: made inside, or already listed.
+    uint32_t mark = ++lastMark;
+    marks.resize(plan.values.size(), 0);
     std::vector<ValueId> outside;
     for (OpIndex op : covered) {
       for (ValueId operand : program.ops[op].operands) {
-        bool isInside = std::find(inside.begin(), inside.end(), operand) != inside.end();
-        bool isNew = std::find(outside.begin(), outside.end(), operand) == outside.end();
-        if (!isInside && isNew) {
+        if (marks[operand] != mark) {
+          marks[operand] = mark;
           outside.push_back(operand);
         }
       }
-      inside.insert(inside.end(), program.ops[op].results.begin(), program.ops[op].results.end());
+      for (ValueId result : program.ops[op].results) {
+        marks[result] = mark;
+      }
     }
     return outside;
   }
@@ -471,6 +474,8 @@ private:
   const Program &program;
   const PlanOptions &options;
   Plan &plan;
+  std::vector<uint32_t> marks;
+  uint32_t lastMark = 0;
 };
 
 } // namespace

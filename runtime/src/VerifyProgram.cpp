@@ -33,21 +33,23 @@ public:
   }
 
 private:
-  Status checkDims(const Dims &dims, DType dtype, const std::string &what) const {
+  /// `what` makes the name for a message; names are not made for good programs.
+  template <class Name>
+  Status checkDims(const Dims &dims, DType dtype, const Name &what) const {
     if (dims.size() > kMaxRank) {
-      return bad(what + " has rank " + std::to_string(dims.size()) + ", at most " +
+      return bad(what() + " has rank " + std::to_string(dims.size()) + ", at most " +
                  std::to_string(kMaxRank) + " is possible");
     }
     TensorType known{dtype, dims};
     for (int64_t &dim : known.shape) {
       if (dim < kUnknownDim) {
-        return bad(what + " has a negative size");
+        return bad(what() + " has a negative size");
       }
       dim = dim == kUnknownDim ? 1 : dim;
     }
     int64_t bytes;
     if (!checkedByteCount(known, bytes)) {
-      return bad(what + " has more bytes than 63 bits count");
+      return bad(what() + " has more bytes than 63 bits count");
     }
     return {};
   }
@@ -61,7 +63,8 @@ private:
       if (!isKnownDType(static_cast<uint8_t>(value.dtype))) {
         return bad("value %" + std::to_string(i) + " has an unknown dtype");
       }
-      TRACERT_TRY(checkDims(value.dims, value.dtype, "value %" + std::to_string(i)));
+      TRACERT_TRY(checkDims(value.dims, value.dtype,
+                            [i] { return "value %" + std::to_string(i); }));
     }
     return {};
   }
@@ -79,13 +82,13 @@ private:
     return {};
   }
 
-  Status define(ValueId value, const std::string &what) {
+  template <class Name> Status define(ValueId value, const Name &what) {
     if (value >= program.values.size()) {
-      return bad(what + " is value %" + std::to_string(value) + " of " +
+      return bad(what() + " is value %" + std::to_string(value) + " of " +
                  std::to_string(program.values.size()));
     }
     if (isDefined[value]) {
-      return bad(what + ": value %" + std::to_string(value) + " is defined twice");
+      return bad(what() + ": value %" + std::to_string(value) + " is defined twice");
     }
     isDefined[value] = true;
     return {};
@@ -95,7 +98,7 @@ private:
     std::set<std::string> names;
     for (const InputDef &input : program.inputs) {
       std::string what = "input '" + input.name + "'";
-      TRACERT_TRY(define(input.value, what));
+      TRACERT_TRY(define(input.value, [&] { return what; }));
       if (!names.insert(input.name).second) {
         return bad(what + " is named twice");
       }
@@ -134,7 +137,7 @@ private:
     if (!isKnownDType(static_cast<uint8_t>(type.dtype))) {
       return bad(what + " has an unknown dtype");
     }
-    TRACERT_TRY(checkDims(type.shape, type.dtype, what));
+    TRACERT_TRY(checkDims(type.shape, type.dtype, [&] { return what; }));
     if (!type.isFullyKnown()) {
       return bad(what + " has an unknown size");
     }
@@ -160,7 +163,7 @@ private:
     for (size_t i = 0; i < program.constants.size(); ++i) {
       const ConstantDef &constant = program.constants[i];
       std::string what = "constant " + std::to_string(i);
-      TRACERT_TRY(define(constant.value, what));
+      TRACERT_TRY(define(constant.value, [&] { return what; }));
       TRACERT_TRY(checkTensor(constant.type, constant.data, what));
       const ValueDef &value = program.values[constant.value];
       if (value.dtype != constant.type.dtype || !(value.dims == constant.type.shape)) {
@@ -177,33 +180,33 @@ private:
       return bad("unknown op kind");
     }
     const OpInfo &info = op.call.info();
-    std::string name = "'" + std::string(info.name) + "'";
+    auto name = [&info] { return "'" + std::string(info.name) + "'"; };
     if (info.has(kTraitComposite)) {
-      return bad(name + " must have been decomposed");
+      return bad(name() + " must have been decomposed");
     }
     if (op.results.size() != static_cast<size_t>(info.resultCount)) {
-      return bad(name + " has " + std::to_string(op.results.size()) + " results, expected " +
+      return bad(name() + " has " + std::to_string(op.results.size()) + " results, expected " +
                  std::to_string(info.resultCount));
     }
     if (op.loc != kNoIndex && op.loc >= program.locs.size()) {
-      return bad(name + " has a source location out of range");
+      return bad(name() + " has a source location out of range");
     }
     if (op.indexMode != IndexMode::Checked && op.indexMode != IndexMode::Unchecked) {
-      return bad(name + " has an unknown index mode");
+      return bad(name() + " has an unknown index mode");
     }
-    std::vector<OperandInfo> operands;
+    operands.clear();
     for (ValueId operand : op.operands) {
       if (operand >= program.values.size() || !isDefined[operand]) {
-        return bad(name + " uses value %" + std::to_string(operand) + " before it is defined");
+        return bad(name() + " uses value %" + std::to_string(operand) + " before it is defined");
       }
       operands.push_back({{program.values[operand].dtype, program.values[operand].dims}});
     }
     TRACERT_ASSIGN(ResultTypes types, inferTypes(op.call, operands));
     for (size_t i = 0; i < op.results.size(); ++i) {
-      TRACERT_TRY(define(op.results[i], name + " result"));
+      TRACERT_TRY(define(op.results[i], name));
       const ValueDef &value = program.values[op.results[i]];
       if (!agrees(value, types[i])) {
-        return bad(name + " gives " + types[i].str() + " where value %" +
+        return bad(name() + " gives " + types[i].str() + " where value %" +
                    std::to_string(op.results[i]) + " is declared as " +
                    TensorType{value.dtype, value.dims}.str());
       }
@@ -300,6 +303,8 @@ private:
 
   const Program &program;
   std::vector<bool> isDefined;
+  /// Of the op being checked, kept for its memory.
+  std::vector<OperandInfo> operands;
 };
 
 } // namespace

@@ -181,11 +181,11 @@ private:
     std::string what = "kernel '" + kernel.name + "' ";
     auto covered = std::span(section.coveredOps)
                        .subspan(instruction.firstCovered, instruction.coveredCount);
-    std::vector<ValueId> inside;
+    ++launchNumber;
+    insideOf.resize(program.values.size(), 0);
     for (OpIndex op : covered) {
       for (ValueId operand : program.ops[op].operands) {
-        bool isInside = std::find(inside.begin(), inside.end(), operand) != inside.end();
-        if (!isInside && !hasMemory[operand]) {
+        if (!isInside(operand) && !hasMemory[operand]) {
           return bad(what + "reads value %" + std::to_string(operand) + " before it is there");
         }
       }
@@ -193,20 +193,23 @@ private:
         if (!isTyped[result]) {
           return bad(what + "covers op #" + std::to_string(op) + " before its types are checked");
         }
-        inside.push_back(result);
+        insideOf[result] = launchNumber;
       }
     }
     if (kernel.domainValue != kNoIndex && !isTyped[kernel.domainValue]) {
       return bad(what + "has a domain whose type is not known");
     }
     for (const KernelAccess &access : kernel.accesses) {
-      TRACERT_TRY(checkBoundAccess(access, covered, inside, what));
+      TRACERT_TRY(checkBoundAccess(access, covered, what));
     }
     return {};
   }
 
+  /// Computed by the launch being checked.
+  bool isInside(ValueId value) const { return insideOf[value] == launchNumber; }
+
   Status checkBoundAccess(const KernelAccess &access, std::span<const OpIndex> covered,
-                          const std::vector<ValueId> &inside, const std::string &what) {
+                          const std::string &what) {
     if (access.op != kNoIndex &&
         std::find(covered.begin(), covered.end(), access.op) == covered.end()) {
       return bad(what + "has an access of an op that it does not cover");
@@ -221,7 +224,7 @@ private:
       }
       return {};
     }
-    if (std::find(inside.begin(), inside.end(), value) == inside.end()) {
+    if (!isInside(value)) {
       return bad(what + "stores value %" + std::to_string(value) + ", which it does not compute");
     }
     hasMemory[value] = true;
@@ -233,6 +236,9 @@ private:
   std::string name;
   std::vector<bool> isTyped;
   std::vector<bool> hasMemory;
+  /// Per value, the last launch that computes it.
+  std::vector<uint32_t> insideOf;
+  uint32_t launchNumber = 0;
 };
 
 } // namespace

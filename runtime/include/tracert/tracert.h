@@ -222,7 +222,8 @@ TRT_API trt_status trt_session_set_input_by_name(trt_session *session, const cha
  * alone) and fails with TRT_INVALID_ARGUMENT when dtype or shape differ. NULL tensor: undo. */
 TRT_API trt_status trt_session_set_output(trt_session *session, int32_t index,
                                           const trt_tensor *tensor);
-/* Runs with the inputs that were set; they stay set. On failure outputs and state are as before. */
+/* Runs with the inputs that were set; they stay set. On failure there are no outputs, and state and
+ * the places of outputs are as before. */
 TRT_API trt_status trt_session_run(trt_session *session);
 /* Fills `tensor`; contiguous; valid until the next run. TRT_INVALID_ARGUMENT before the first. */
 TRT_API trt_status trt_session_output(trt_session *session, int32_t index, trt_tensor *tensor);
