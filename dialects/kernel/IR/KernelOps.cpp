@@ -153,7 +153,8 @@ static LogicalResult verifyAxes(FuncOp func, StringRef what, ArrayRef<int64_t> a
 
 LogicalResult FuncOp::verify() {
   if (static_cast<int64_t>(getDomainRank()) < 0) {
-    return emitOpError() << "domain rank must not be negative, got " << getDomainRank();
+    return emitOpError() << "domain rank must not be negative, got "
+                         << static_cast<int64_t>(getDomainRank());
   }
   if (failed(verifyAxes(*this, "reduced", getReducedAxes())) ||
       failed(verifyAxes(*this, "unit", getUnitAxes()))) {

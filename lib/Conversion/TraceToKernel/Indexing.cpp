@@ -45,7 +45,7 @@ Status GroupLowering::lowerGather(Operation *op) {
   SmallVector<Value> positions;
   bool isCompactedResult = false;
   for (auto [axis, index] : llvm::enumerate(indices)) {
-    if (isInside(index) && llvm::is_contained(group.ops, index.getDefiningOp())) {
+    if (llvm::is_contained(group.ops, index.getDefiningOp())) {
       auto rank = cast<RankedTensorType>(index.getType()).getRank();
       bool spansResult = rank == cast<RankedTensorType>(op->getResult(0).getType()).getRank();
       if (hasOtherItems || !spansResult) {

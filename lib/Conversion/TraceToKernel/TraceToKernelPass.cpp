@@ -40,7 +40,7 @@ struct TraceToKernelPass : PassWrapper<TraceToKernelPass, OperationPass<ModuleOp
     fusion.isFlat = shape.isFlat;
     fusion.innerStrides = shape.innerStrides;
     fusion.setInnerStride = shape.setInnerStride;
-    llvm::append_range(fusion.outputs, group.getBody().front().getTerminator()->getOperands());
+    llvm::append_range(fusion.outputs, shape.outputs);
     tracert::Result<LoweredGroup> lowered = lowerGroupToKernel(fusion, getOperation());
     if (!lowered.ok()) {
       group.emitRemark() << "runs op by op: " << lowered.status().message();
