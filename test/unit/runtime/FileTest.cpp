@@ -6,11 +6,11 @@
 #include "tracert/schema/program_generated.h"
 
 #include <cstdlib>
+#include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
 #include <fstream>
 #include <random>
-#include <chrono>
 #include <csignal>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -398,14 +398,15 @@ TEST(File, LoadsQuickly) {
   Folder folder;
   std::string path = folder.path + "/model.trc";
   ASSERT_TRUE(writeProgram(*kit.finish(), path, {}).ok());
-  auto start = std::chrono::steady_clock::now();
-  constexpr int rounds = 20;
-  for (int i = 0; i < rounds; ++i) {
+  // Of the processor's time the best of several, so that a busy machine changes little.
+  double best = 1e9;
+  for (int i = 0; i < 20; ++i) {
+    std::clock_t start = std::clock();
     ASSERT_TRUE(loadProgram(path, {}).ok());
+    best = std::min(best, 1e6 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
   }
-  std::chrono::duration<double, std::micro> spent = std::chrono::steady_clock::now() - start;
-  // Printed, not bounded: machines and sanitizers differ.
-  std::printf("loading 1,000 ops: %.0f us\n", spent.count() / rounds);
+  // Printed, not bounded: builds and sanitizers differ.
+  std::printf("loading 1,000 ops: %.0f us\n", best);
 }
 
 } // namespace
