@@ -29,6 +29,8 @@ struct Compiler {
   std::mutex mutex;
   /// Text of the kernel without name and source ops, after the ISA, to its blob.
   std::unordered_map<std::string, FlatBlob> cache;
+  /// Of all modules; the kernel library is parsed in it once.
+  llvm::LLVMContext context;
   uint64_t compiled = 0;
   CompileTimes times;
 };
@@ -78,8 +80,8 @@ static Result<std::unique_ptr<llvm::Module>> buildModule(kernel::FuncOp func, Is
   return module;
 }
 
-static Result<FlatBlob> compileOne(kernel::FuncOp func, Isa isa, CompileTimes &times) {
-  llvm::LLVMContext context;
+static Result<FlatBlob> compileOne(kernel::FuncOp func, Isa isa, llvm::LLVMContext &context,
+                                   CompileTimes &times) {
   TRACERT_ASSIGN(std::unique_ptr<llvm::Module> module, buildModule(func, isa, context, times));
   Stopwatch watch;
   TRACERT_ASSIGN(auto object, emitModule(*module, isa, llvm::CodeGenFileType::ObjectFile));
@@ -103,7 +105,7 @@ Result<CompiledKernels> compileKernels(ModuleOp module, Isa isa) {
     std::lock_guard lock(state.mutex);
     auto found = state.cache.find(key);
     if (found == state.cache.end()) {
-      TRACERT_ASSIGN(FlatBlob blob, compileOne(func, isa, state.times));
+      TRACERT_ASSIGN(FlatBlob blob, compileOne(func, isa, state.context, state.times));
       ++state.compiled;
       found = state.cache.emplace(std::move(key), std::move(blob)).first;
     }
@@ -133,9 +135,9 @@ Result<std::string> printKernels(ModuleOp module, Isa isa, CodeText what) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   for (auto func : module.getOps<kernel::FuncOp>()) {
-    llvm::LLVMContext context;
     CompileTimes times;
-    TRACERT_ASSIGN(std::unique_ptr<llvm::Module> built, buildModule(func, isa, context, times));
+    TRACERT_ASSIGN(std::unique_ptr<llvm::Module> built,
+                   buildModule(func, isa, compiler().context, times));
     stream << (what == CodeText::LlvmIr ? "; " : "# ") << func.getSymName() << "\n";
     if (what == CodeText::LlvmIr) {
       built->print(stream, nullptr);

@@ -3,8 +3,10 @@
 #include "Codegen/CPU/ToLlvm.h"
 
 #include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/Linker/Linker.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
 
 extern "C" {
 extern const char kernel_library_avx512[], kernel_library_avx512_end[];
@@ -12,6 +14,7 @@ extern const char kernel_library_v3[], kernel_library_v3_end[];
 }
 
 using tracert::Isa;
+using tracert::Result;
 using tracert::Status;
 
 namespace tracec {
@@ -22,40 +25,119 @@ static llvm::MemoryBufferRef libraryBytes(Isa isa) {
   return {llvm::StringRef(begin, static_cast<size_t>(end - begin)), "kernel library"};
 }
 
-Status linkKernelLibrary(llvm::Module &module, Isa isa) {
-  llvm::Expected<std::unique_ptr<llvm::Module>> library = llvm::getLazyBitcodeModule(
-      libraryBytes(isa), module.getContext(), /*ShouldLazyLoadMetadata=*/true);
+static Result<llvm::Module *> kernelLibrary(llvm::LLVMContext &context, Isa isa) {
+  // Parsed once; bodies are read when first needed.
+  static std::unique_ptr<llvm::Module> libraries[2];
+  std::unique_ptr<llvm::Module> &library = libraries[isa == Isa::Avx512];
   if (!library) {
-    return Status::compile("kernel library: " + llvm::toString(library.takeError()));
+    llvm::Expected<std::unique_ptr<llvm::Module>> parsed =
+        llvm::getLazyBitcodeModule(libraryBytes(isa), context, /*ShouldLazyLoadMetadata=*/true);
+    if (!parsed) {
+      return Status::compile("kernel library: " + llvm::toString(parsed.takeError()));
+    }
+    library = std::move(*parsed);
   }
-  module.setTargetTriple((*library)->getTargetTriple());
-  module.setDataLayout((*library)->getDataLayout());
-  if (llvm::Linker::linkModules(module, std::move(*library), llvm::Linker::LinkOnlyNeeded)) {
-    return Status::compile("kernel library does not link");
-  }
+  return library.get();
+}
+
+/// Gives `function`, in the kernel's module, the attributes that all code of a kernel has.
+static void setKernelAttributes(llvm::Function &function, Isa isa) {
   static constexpr llvm::StringLiteral targetAttributes[] = {
       "target-cpu", "target-features", "tune-cpu", "min-legal-vector-width", "prefer-vector-width"};
+  for (llvm::StringRef name : targetAttributes) {
+    function.removeFnAttr(name);
+  }
+  function.removeFnAttr(llvm::Attribute::UWTable);
+  function.addFnAttr(llvm::Attribute::NoUnwind);
+  if (isa == Isa::Avx512) {
+    // Otherwise 512-bit values are split on the processors that prefer 256.
+    function.addFnAttr("min-legal-vector-width", "512");
+    function.addFnAttr("prefer-vector-width", "512");
+  }
+}
+
+/// The value of the kernel's module that stands for a global of the library, for what bodies use.
+class GlobalMaterializer : public llvm::ValueMaterializer {
+public:
+  explicit GlobalMaterializer(llvm::Module &module) : module(module) {}
+
+  llvm::Value *materialize(llvm::Value *value) override {
+    if (auto *table = llvm::dyn_cast<llvm::GlobalVariable>(value)) {
+      return copyTable(*table);
+    }
+    auto *function = llvm::dyn_cast<llvm::Function>(value);
+    if (!function || function->getParent() == &module) {
+      return nullptr;
+    }
+    llvm::Function *local = module.getFunction(function->getName());
+    if (!local) {
+      local = llvm::Function::Create(function->getFunctionType(),
+                                     llvm::GlobalValue::ExternalLinkage, function->getName(), module);
+      local->copyAttributesFrom(function);
+    }
+    return local;
+  }
+
+private:
+  /// A table of numbers that a function reads. Anything that is not constant data stays a declaration,
+  /// which the flat blob then refuses as an undefined symbol.
+  llvm::Value *copyTable(llvm::GlobalVariable &table) {
+    if (table.getParent() == &module) {
+      return nullptr;
+    }
+    bool isData = table.isConstant() && table.hasDefinitiveInitializer() &&
+                  llvm::isa<llvm::ConstantData>(table.getInitializer());
+    auto *copy = new llvm::GlobalVariable(
+        module, table.getValueType(), table.isConstant(),
+        isData ? llvm::GlobalValue::InternalLinkage : llvm::GlobalValue::ExternalLinkage,
+        isData ? table.getInitializer() : nullptr, table.getName());
+    copy->setAlignment(table.getAlign());
+    copy->setUnnamedAddr(table.getUnnamedAddr());
+    return copy;
+  }
+
+  llvm::Module &module;
+};
+
+/// The body of a library function, copied under the declaration `local`.
+static Status defineFrom(llvm::Function &source, llvm::Function &local, Isa isa) {
+  if (llvm::Error error = source.materialize()) {
+    return Status::compile("kernel library: " + llvm::toString(std::move(error)));
+  }
+  if (source.getFunctionType() != local.getFunctionType()) {
+    return Status::compile("the kernel library's '" + source.getName().str() +
+                           "' has another signature than the kernel expects");
+  }
+  llvm::ValueToValueMapTy map;
+  for (auto [from, to] : llvm::zip(source.args(), local.args())) {
+    map[&from] = &to;
+  }
+  GlobalMaterializer materializer(*local.getParent());
+  llvm::SmallVector<llvm::ReturnInst *, 4> returns;
+  llvm::CloneFunctionInto(&local, &source, map, llvm::CloneFunctionChangeType::DifferentModule,
+                          returns, "", nullptr, nullptr, &materializer);
+  local.setLinkage(llvm::GlobalValue::InternalLinkage);
+  return {};
+}
+
+Status linkKernelLibrary(llvm::Module &module, Isa isa) {
+  TRACERT_ASSIGN(llvm::Module * library, kernelLibrary(module.getContext(), isa));
+  module.setTargetTriple(library->getTargetTriple());
+  module.setDataLayout(library->getDataLayout());
+  // Functions that bodies bring in are appended, so the loop reaches them too.
   for (llvm::Function &function : module) {
+    if (function.isIntrinsic()) {
+      continue;
+    }
     if (function.isDeclaration()) {
-      if (!function.isIntrinsic()) {
+      llvm::Function *source = library->getFunction(function.getName());
+      if (!source || (source->isDeclaration() && !source->isMaterializable())) {
         return Status::compile("the kernel library has no function '" + function.getName().str() +
                                "'");
       }
-      continue;
+      TRACERT_TRY(defineFrom(*source, function, isa));
     }
-    if (function.getName() != kernelEntryName) {
-      function.setLinkage(llvm::GlobalValue::InternalLinkage);
-    }
-    for (llvm::StringRef name : targetAttributes) {
-      function.removeFnAttr(name);
-    }
-    function.removeFnAttr(llvm::Attribute::UWTable);
-    function.addFnAttr(llvm::Attribute::NoUnwind);
-    if (isa == Isa::Avx512) {
-      // Otherwise 512-bit values are split on the processors that prefer 256.
-      function.addFnAttr("min-legal-vector-width", "512");
-      function.addFnAttr("prefer-vector-width", "512");
-    }
+    setKernelAttributes(function, isa);
   }
   return {};
 }

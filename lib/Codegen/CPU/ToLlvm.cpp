@@ -58,7 +58,12 @@ std::unique_ptr<llvm::Module> kernelToLlvm(kernel::FuncOp func, tracert::Isa isa
     return nullptr;
   }
   times.lowerNanoseconds += watch.lap();
-  auto translated = translateModuleToLLVMIR(*module, llvmContext, "kernel");
+#ifdef NDEBUG
+  constexpr bool skipVerifier = true;
+#else
+  constexpr bool skipVerifier = false;
+#endif
+  auto translated = translateModuleToLLVMIR(*module, llvmContext, "kernel", skipVerifier);
   times.translateNanoseconds += watch.lap();
   return translated;
 }

@@ -2,11 +2,16 @@
 #include "KernelHarness.h"
 
 #include "Codegen/CPU/CompileKernels.h"
+#include "Codegen/CPU/EmitObject.h"
 #include "Codegen/CPU/FlatBlob.h"
 #include "Codegen/CPU/Stopwatch.h"
 #include "kernel/IR/KernelDialect.h"
 
 #include "mlir/Parser/Parser.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/TargetParser/Triple.h"
 
 using namespace tracec;
 using namespace tracec::test;
@@ -125,6 +130,78 @@ TEST_P(Compile, TimeOfASmallKernel) {
   std::printf("  %-10s %6.3f ms\n", "total", total / kernels);
   // The goal is 5 ms; this bound only catches a pass of another order of cost.
   EXPECT_LT(total / kernels, 20.0);
+}
+
+/// What flattenObject says about LLVM IR made into an object.
+Status flatten(const char *ir) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic diagnostic;
+  std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(ir, diagnostic, context);
+  if (!module) {
+    return Status::internal(diagnostic.getMessage().str());
+  }
+  module->setTargetTriple(llvm::Triple("x86_64-unknown-linux-gnu"));
+  auto object = emitModule(*module, Isa::V3, llvm::CodeGenFileType::ObjectFile);
+  return object.ok() ? flattenObject(*object, "tracec_kernel").status() : object.status();
+}
+
+TEST(FlatBlob, TakesCodeWithConstants) {
+  Status status = flatten(R"(
+    @table = internal constant [3 x i32] [i32 7, i32 8, i32 9]
+    define i32 @tracec_kernel(i64 %i) {
+      %at = getelementptr i32, ptr @table, i64 %i
+      %value = load i32, ptr %at
+      ret i32 %value
+    })");
+  EXPECT_TRUE(status.ok()) << status.message();
+}
+
+TEST(FlatBlob, RefusesUndefinedSymbols) {
+  Status status = flatten(R"(
+    declare hidden void @elsewhere()
+    define i32 @tracec_kernel(ptr %frame) {
+      call void @elsewhere()
+      ret i32 0
+    })");
+  EXPECT_EQ(status.message(), "code needs the undefined symbol 'elsewhere'");
+}
+
+TEST(FlatBlob, RefusesTheGlobalOffsetTable) {
+  Status status = flatten(R"(
+    @elsewhere = external global i32
+    define i32 @tracec_kernel(ptr %frame) {
+      %value = load i32, ptr @elsewhere
+      ret i32 %value
+    })");
+  EXPECT_NE(status.message().find("GOTPCREL"), std::string::npos) << status.message();
+}
+
+TEST(FlatBlob, RefusesWritableData) {
+  Status status = flatten(R"(
+    @counter = internal global i32 0
+    define i32 @tracec_kernel(ptr %frame) {
+      %value = load i32, ptr @counter
+      %next = add i32 %value, 1
+      store i32 %next, ptr @counter
+      ret i32 %value
+    })");
+  EXPECT_EQ(status.message(), "code has writable data in section .bss");
+}
+
+TEST(FlatBlob, RefusesAddressesInData) {
+  Status status = flatten(R"(
+    @table = internal constant [2 x ptr] [ptr @tracec_kernel, ptr @table]
+    define ptr @tracec_kernel(i64 %i) {
+      %at = getelementptr ptr, ptr @table, i64 %i
+      %value = load ptr, ptr %at
+      ret ptr %value
+    })");
+  EXPECT_EQ(status.message(), "code has writable data in section .data.rel.ro");
+}
+
+TEST(FlatBlob, RefusesAMissingEntry) {
+  Status status = flatten("define i32 @other(ptr %frame) { ret i32 0 }");
+  EXPECT_EQ(status.message(), "object has no entry 'tracec_kernel'");
 }
 
 TEST(FlatBlob, RefusesWhatIsNoObject) {
