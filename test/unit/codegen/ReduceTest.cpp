@@ -55,7 +55,7 @@ TEST_P(Reduce, InnerAxis) {
       }
       for (int64_t n : lengths) {
         const int64_t rows = 3;
-        Array x = Array::random(dtype, rows * n * step, n);
+        Array x = Array::randomTerms(dtype, rows * n * step, n);
         Array sum(sumDType(dtype), rows), max(dtype, rows), wantedSum = sum, wantedMax = max;
         for (int64_t row = 0; row < rows; ++row) {
           Array terms = sequence(x, row * n * step, {n}, {step});
@@ -107,7 +107,7 @@ TEST_P(Reduce, OuterAxis) {
         if (rows > 100 && n > 17) {
           continue;
         }
-        Array x = Array::random(dtype, rows * n, rows + n);
+        Array x = Array::randomTerms(dtype, rows * n, rows + n);
         Array sum(sumDType(dtype), n), max(dtype, n), wantedSum = sum, wantedMax = max;
         for (int64_t column = 0; column < n; ++column) {
           Array terms = sequence(x, column, {rows}, {n});
@@ -157,7 +157,7 @@ TEST_P(Reduce, SeveralAxes) {
                                        "contiguous", outStrides[2] ? "contiguous" : "zero",
                                        DType::Float32),
                           GetParam());
-    Array x = Array::random(DType::Float32, 5 * 1100 * 7, 3);
+    Array x = Array::randomTerms(DType::Float32, 5 * 1100 * 7, 4);
     Array sum(DType::Float32, outStep), max = sum, wantedSum = sum, wantedMax = sum;
     for (int64_t i = 0; i < outStep; ++i) {
       int64_t rest = i, first = 0;
@@ -184,7 +184,7 @@ TEST_P(Reduce, TrailingUnitAxisKeepsTheInnerOrder) {
                                      "zero", DType::Float32),
                         GetParam());
   const int64_t rows = 4, n = 5000;
-  Array x = Array::random(DType::Float32, rows * n, 8);
+  Array x = Array::randomTerms(DType::Float32, rows * n, 8);
   Array sum(DType::Float32, rows), max = sum, wantedSum = sum, wantedMax = sum;
   for (int64_t row = 0; row < rows; ++row) {
     Array terms = sequence(x, row * n, {n}, {1});
@@ -208,7 +208,7 @@ TEST_P(Reduce, BlocksWriteOnePartialEach) {
                           GetParam());
     for (int64_t n : {1, 15, 4096, 4097, 20001}) {
       const int64_t blocks = (n + 4095) / 4096;
-      Array x = Array::random(dtype, n, n);
+      Array x = Array::randomTerms(dtype, n, n);
       Array sum(partial, blocks), max(dtype, blocks), wantedSum = sum, wantedMax = max;
       for (int64_t block = 0; block < blocks; ++block) {
         Array terms = sequence(x, block * 4096, {std::min<int64_t>(4096, n - block * 4096)}, {1});

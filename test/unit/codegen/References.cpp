@@ -45,7 +45,7 @@ template <class T> static T randomInteger(std::mt19937_64 &random) {
   return random() % 2 == 0 ? static_cast<T>(random()) : static_cast<T>(random() % 100);
 }
 
-template <class T> static T randomFloat(std::mt19937_64 &random) {
+template <class T> static T randomFloat(std::mt19937_64 &random, bool isFinite) {
   constexpr T special[] = {T(0),
                            -T(0),
                            std::numeric_limits<T>::infinity(),
@@ -54,14 +54,14 @@ template <class T> static T randomFloat(std::mt19937_64 &random) {
                            std::numeric_limits<T>::denorm_min(),
                            -std::numeric_limits<T>::min() / 2,
                            std::numeric_limits<T>::max()};
-  if (random() % 32 == 0) {
+  if (random() % 32 == 0 && !isFinite) {
     return special[random() % 8];
   }
   T value = static_cast<T>(static_cast<double>(static_cast<int64_t>(random())) * 0x1p-63);
   return value * static_cast<T>(random() % 3 == 0 ? 300.0 : 3.0);
 }
 
-Array Array::random(DType dtype, int64_t count, uint64_t seed) {
+static Array makeRandom(DType dtype, int64_t count, uint64_t seed, bool isFinite) {
   Array array(dtype, count);
   std::mt19937_64 random(seed * 977 + static_cast<uint64_t>(dtype));
   for (int64_t i = 0; i < count; ++i) {
@@ -79,17 +79,25 @@ Array Array::random(DType dtype, int64_t count, uint64_t seed) {
       array.set(i, randomInteger<int64_t>(random));
       break;
     case DType::Float16:
-      array.set(i, scalar::floatToHalfBits(randomFloat<float>(random)));
+      array.set(i, scalar::floatToHalfBits(randomFloat<float>(random, isFinite)));
       break;
     case DType::Float32:
-      array.set(i, randomFloat<float>(random));
+      array.set(i, randomFloat<float>(random, isFinite));
       break;
     case DType::Float64:
-      array.set(i, randomFloat<double>(random));
+      array.set(i, randomFloat<double>(random, isFinite));
       break;
     }
   }
   return array;
+}
+
+Array Array::random(DType dtype, int64_t count, uint64_t seed) {
+  return makeRandom(dtype, count, seed, /*isFinite=*/false);
+}
+
+Array Array::randomTerms(DType dtype, int64_t count, uint64_t seed) {
+  return makeRandom(dtype, count, seed, /*isFinite=*/seed % 4 != 3);
 }
 
 static bool isNan(DType dtype, const char *element) {
