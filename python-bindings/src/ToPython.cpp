@@ -155,6 +155,10 @@ PyObject *toList(PyObject *tensor) {
 }
 
 PyObject *toNumpy(PyObject *tensor) {
+  // NumPy forgets why a buffer could not be had and comes back through __array__.
+  if (Result<Value> host = tensorOf(tensor).readForHost(); !host.ok()) {
+    return raise(host.status());
+  }
   PyObject *numpy = numpyModule();
   PyObject *array = numpy ? PyObject_CallMethod(numpy, "asarray", "O", tensor) : nullptr;
   Py_XDECREF(numpy);

@@ -14,8 +14,13 @@ Status reshapeError(const OpCall &call, const Dims &from, const Dims &to) {
     wanted += (i > 0 ? ", " : "") + std::to_string(shown[i]);
   }
   wanted += shown.size() == 1 ? ",)" : ")";
+  int64_t count = 1;
+  for (int64_t dim : from) {
+    count = dim == kUnknownDim || count == kUnknownDim ? kUnknownDim : count * dim;
+  }
+  std::string elements = count == kUnknownDim ? "" : " of " + std::to_string(count) + " elements";
   return Status::invalidArgument(opPrefix(call) + "cannot turn shape " + shapeString(from) +
-                                 " into shape " + wanted);
+                                 elements + " into shape " + wanted);
 }
 
 Result<Dims> reshapedShape(const OpCall &call, const Dims &from, const Dims &sizes,
