@@ -67,8 +67,7 @@ ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
   Properties &properties = result.getOrAddProperties<Properties>();
   int64_t rank = 0;
   if (parser.parseSymbolName(properties.sym_name) || parser.parseKeyword("domain") ||
-      parser.parseInteger(rank) ||
-      parseAxes(parser, "reduced", properties.reduced_axes) ||
+      parser.parseInteger(rank) || parseAxes(parser, "reduced", properties.reduced_axes) ||
       parseAxes(parser, "unit", properties.unit_axes)) {
     return failure();
   }
@@ -133,10 +132,11 @@ void FuncOp::print(OpAsmPrinter &printer) {
   llvm::interleaveComma(getBody().getArguments(), printer,
                         [&](BlockArgument argument) { printer.printRegionArgument(argument); });
   printer << ") ";
-  printer.printOptionalAttrDictWithKeyword((*this)->getDiscardableAttrs().empty()
-                                               ? ArrayRef<NamedAttribute>{}
-                                               : (*this)->getDiscardableAttrDictionary().getValue());
-  printer.printRegion(getBodyRegion(), /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/false);
+  printer.printOptionalAttrDictWithKeyword(
+      (*this)->getDiscardableAttrs().empty() ? ArrayRef<NamedAttribute>{}
+                                             : (*this)->getDiscardableAttrDictionary().getValue());
+  printer.printRegion(getBodyRegion(), /*printEntryBlockArgs=*/false,
+                      /*printBlockTerminators=*/false);
 }
 
 static LogicalResult verifyAxes(FuncOp func, StringRef what, ArrayRef<int64_t> axes) {
@@ -166,7 +166,8 @@ LogicalResult FuncOp::verify() {
   bool reducesAll = getReducedAxes().size() == getDomainRank();
   if (getSplit() == Split::OuterAxis &&
       (getDomainRank() == 0 || isReducedAxis(0) || isUnitAxis(0))) {
-    return emitOpError() << "split outer_axis needs an axis 0 that is neither reduced nor a unit axis";
+    return emitOpError()
+           << "split outer_axis needs an axis 0 that is neither reduced nor a unit axis";
   }
   if (getSplit() == Split::SequenceBlocks && (getDomainRank() != 1 || !reducesAll)) {
     return emitOpError() << "split sequence_blocks needs one axis, reduced; got domain rank "

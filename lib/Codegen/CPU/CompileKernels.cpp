@@ -49,15 +49,15 @@ static std::string cacheKey(kernel::FuncOp func, Isa isa) {
   stripped.setSourceOps({});
   std::string key(1, static_cast<char>('0' + static_cast<int>(isa)));
   llvm::raw_string_ostream stream(key);
-  stripped->print(stream, OpPrintingFlags().enableDebugInfo(false).useLocalScope().assumeVerified());
+  stripped->print(stream,
+                  OpPrintingFlags().enableDebugInfo(false).useLocalScope().assumeVerified());
   stripped->erase();
   return key;
 }
 
 /// The kernel as optimised LLVM IR with all it calls. Diagnostics become the status.
-static Result<std::unique_ptr<llvm::Module>> buildModule(kernel::FuncOp func, Isa isa,
-                                                         llvm::LLVMContext &context,
-                                                         CompileTimes &times) {
+static Result<std::unique_ptr<llvm::Module>>
+buildModule(kernel::FuncOp func, Isa isa, llvm::LLVMContext &context, CompileTimes &times) {
   std::string diagnostics;
   ScopedDiagnosticHandler handler(func.getContext(), [&](Diagnostic &diagnostic) {
     diagnostics += (diagnostics.empty() ? "" : "; ") + diagnostic.str();

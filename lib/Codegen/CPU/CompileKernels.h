@@ -8,8 +8,8 @@
 /// table, no absolute relocation, no writable data, no undefined symbol.
 ///
 /// A kernel that this process has compiled before for the ISA (same loop nest apart from its name
-/// and locations) is not compiled again. Errors: Compile, with the kernel's name; they are our bugs.
-/// Thread safe; compilations take turns.
+/// and locations) is not compiled again. Errors: Compile, with the kernel's name; they are our
+/// bugs. Thread safe; compilations take turns.
 #pragma once
 
 #include "tracert/Kernels.h"

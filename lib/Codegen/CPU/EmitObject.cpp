@@ -79,8 +79,8 @@ void optimizeModule(Module &module, Isa isa) {
   functions.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   functions.addPass(InstCombinePass());
   functions.addPass(SimplifyCFGPass());
-  functions.addPass(createFunctionToLoopPassAdaptor(
-      LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
+  functions.addPass(
+      createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
   functions.addPass(EarlyCSEPass());
   functions.addPass(DCEPass());
   passes.addPass(createModuleToFunctionPassAdaptor(std::move(functions)));

@@ -3,8 +3,9 @@
 ///   TRACERT_ASSIGN(FlatBlob blob, flattenObject(object, kernelEntryName));
 ///
 /// Sections that are loaded are laid out text first, then read-only data, and the references
-/// between them, all relative, are filled in. What cannot be flat is an error (Compile) that names it:
-/// writable or zero-initialised data, absolute relocations, a global offset table, undefined symbols.
+/// between them, all relative, are filled in. What cannot be flat is an error (Compile) that names
+/// it: writable or zero-initialised data, absolute relocations, a global offset table, undefined
+/// symbols.
 #pragma once
 
 #include "tracert/Status.h"

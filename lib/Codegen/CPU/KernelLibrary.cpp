@@ -71,16 +71,17 @@ public:
     }
     llvm::Function *local = module.getFunction(function->getName());
     if (!local) {
-      local = llvm::Function::Create(function->getFunctionType(),
-                                     llvm::GlobalValue::ExternalLinkage, function->getName(), module);
+      local =
+          llvm::Function::Create(function->getFunctionType(), llvm::GlobalValue::ExternalLinkage,
+                                 function->getName(), module);
       local->copyAttributesFrom(function);
     }
     return local;
   }
 
 private:
-  /// A table of numbers that a function reads. Anything that is not constant data stays a declaration,
-  /// which the flat blob then refuses as an undefined symbol.
+  /// A table of numbers that a function reads. Anything that is not constant data stays a
+  /// declaration, which the flat blob then refuses as an undefined symbol.
   llvm::Value *copyTable(llvm::GlobalVariable &table) {
     if (table.getParent() == &module) {
       return nullptr;

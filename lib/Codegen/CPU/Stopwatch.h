@@ -1,5 +1,5 @@
-/// Stopwatch: nanoseconds of this thread's CPU time since it was made or last read. CPU time, because
-/// a busy machine must not change what a compilation costs.
+/// Stopwatch: nanoseconds of this thread's CPU time since it was made or last read. CPU time,
+/// because a busy machine must not change what a compilation costs.
 ///
 ///   Stopwatch watch; work(); double nanoseconds = watch.lap();
 #pragma once

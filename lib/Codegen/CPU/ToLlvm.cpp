@@ -37,7 +37,8 @@ LogicalResult lowerToLlvmDialect(ModuleOp module) {
 
 static void loadDialects(MLIRContext *context) {
   DialectRegistry registry;
-  registry.insert<arith::ArithDialect, cf::ControlFlowDialect, LLVM::LLVMDialect, scf::SCFDialect>();
+  registry
+      .insert<arith::ArithDialect, cf::ControlFlowDialect, LLVM::LLVMDialect, scf::SCFDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   context->appendDialectRegistry(registry);

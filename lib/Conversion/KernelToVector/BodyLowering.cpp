@@ -41,13 +41,13 @@ KernelLowering::Values KernelLowering::emitBody(const NestPoint &point, ValueRan
                                              *elementDType(apply.getType()), lanes);
         })
         .Case([&](CastOp castOp) {
-          mapping[castOp] = build->cast(lookup(castOp.getInput()),
-                                        *elementDType(castOp.getInput().getType()),
-                                        *elementDType(castOp.getType()), lanes);
+          mapping[castOp] =
+              build->cast(lookup(castOp.getInput()), *elementDType(castOp.getInput().getType()),
+                          *elementDType(castOp.getType()), lanes);
         })
         .Case([&](ConstOp constant) {
-          mapping[constant] = build->constantOf(*elementDType(constant.getType()),
-                                                constant.getValue(), lanes);
+          mapping[constant] =
+              build->constantOf(*elementDType(constant.getType()), constant.getValue(), lanes);
         })
         .Case([&](PositionOp positionOp) {
           Value first = build->splat(position(point), lanes);
@@ -157,8 +157,8 @@ Value KernelLowering::emitGather(const NestPoint &point, GatherOp op) {
   Value offsets = laneOffsets(point, number);
   Value readable = wanted;
   for (auto [axis, indexValue] : llvm::enumerate(op.getIndices())) {
-    Value index = build->cast(lookup(indexValue), *elementDType(indexValue.getType()), DType::Int64,
-                              lanes);
+    Value index =
+        build->cast(lookup(indexValue), *elementDType(indexValue.getType()), DType::Int64, lanes);
     Value size = build->splat(gatherSizes[number][axis], lanes);
     Value zero = build->bitsOf(DType::Int64, 0, lanes);
     Value isNegative = build->compare(arith::CmpIPredicate::slt, index, zero);
@@ -186,9 +186,9 @@ Value KernelLowering::emitGather(const NestPoint &point, GatherOp op) {
       {
         OpBuilder::InsertionGuard guard(builder);
         builder.setInsertionPointToStart(report.thenBlock());
-        build->call("tck_errors_note", Type(),
-                    {scratch, build->constant(number), build->constant(failed), position(point),
-                     badBits});
+        build->call(
+            "tck_errors_note", Type(),
+            {scratch, build->constant(number), build->constant(failed), position(point), badBits});
       }
       readable = build->maskAnd(readable, isGood);
     }

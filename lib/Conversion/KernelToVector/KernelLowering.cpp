@@ -134,7 +134,8 @@ static scf::ForOp forLoop(OpBuilder &builder, Location loc, ArrayRef<Value> boun
   return scf::ForOp::create(builder, loc, bounds[0], bounds[1], bounds[2], carried,
                             [&](OpBuilder &inner, Location, Value index, ValueRange values) {
                               OpBuilder::InsertionGuard guard(builder);
-                              builder.setInsertionPoint(inner.getBlock(), inner.getInsertionPoint());
+                              builder.setInsertionPoint(inner.getBlock(),
+                                                        inner.getInsertionPoint());
                               SmallVector<Value> results = body(index, values);
                               scf::YieldOp::create(builder, loc, results);
                             });
@@ -260,16 +261,15 @@ KernelLowering::Values KernelLowering::emitVectorLoop(size_t level, NestPoint po
     at.lanes = active;
     return emitLevel(level + 1, at, values);
   };
-  auto mainLoop = forLoop(builder, loc, {lower, fullEnd, lanes}, carried,
-                          [&](Value index, ValueRange values) {
-                            return inside(index, {config.lanes, Value()}, values);
-                          });
+  auto mainLoop =
+      forLoop(builder, loc, {lower, fullEnd, lanes}, carried, [&](Value index, ValueRange values) {
+        return inside(index, {config.lanes, Value()}, values);
+      });
   Values results(mainLoop.getResults());
   if (!config.hasMaskedTail) {
-    auto tail = forLoop(builder, loc, {fullEnd, upper, build->constant(1)}, results,
-                        [&](Value index, ValueRange values) {
-                          return inside(index, {1, Value()}, values);
-                        });
+    auto tail = forLoop(
+        builder, loc, {fullEnd, upper, build->constant(1)}, results,
+        [&](Value index, ValueRange values) { return inside(index, {1, Value()}, values); });
     return Values(tail.getResults());
   }
   Value hasTail = build->compare(arith::CmpIPredicate::slt, fullEnd, upper);

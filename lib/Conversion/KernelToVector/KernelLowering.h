@@ -2,9 +2,9 @@
 ///
 ///   KernelLowering(func, config).run();
 ///
-/// Loop order: kept axes outermost in C order, then reduced axes in C order; unit axes make no loop.
-/// The vector axis gets a loop of full vectors and a tail; in outer-order reductions the loops over
-/// the reduced rows lie inside it, with one chain per lane.
+/// Loop order: kept axes outermost in C order, then reduced axes in C order; unit axes make no
+/// loop. The vector axis gets a loop of full vectors and a tail; in outer-order reductions the
+/// loops over the reduced rows lie inside it, with one chain per lane.
 #pragma once
 
 #include "Conversion/KernelToVector/KernelToVector.h"
@@ -95,8 +95,8 @@ private:
   mlir::Value mask;
 
   mlir::Value frame, scratch;
-  Values sizes;                                     // per axis, null for unit axes
-  llvm::SmallVector<Values> strides;                // per access and axis
+  Values sizes;                                       // per axis, null for unit axes
+  llvm::SmallVector<Values> strides;                  // per access and axis
   llvm::SmallVector<Values> gatherSizes, gatherSteps; // per access
   mlir::Value begin, end;
   /// Bounds of the vector axis inside a block; null elsewhere.

@@ -1,9 +1,10 @@
-/// kernel -> scf, arith and llvm on vectors: one `llvm.func` per kernel.func, i32 (ptr to KernelFrame).
+/// kernel -> scf, arith and llvm on vectors: one `llvm.func` per kernel.func, i32 (ptr to
+/// KernelFrame).
 ///
 ///   if (failed(lowerKernelToVector(func, Isa::Avx512))) { ... }   // replaces func in its module
 ///
-/// Pointers are plain: base + byte strides of the frame. What ops mean is left to calls of the scalar
-/// library (tcs_*), what needs no code of its own to calls of KernelSupport.cpp (tck_*). See
+/// Pointers are plain: base + byte strides of the frame. What ops mean is left to calls of the
+/// scalar library (tcs_*), what needs no code of its own to calls of KernelSupport.cpp (tck_*). See
 /// Rationale.md for the shape of the loops. Fails with a diagnostic on the kernel.
 #pragma once
 

@@ -1,6 +1,6 @@
 // What reductions and masks carry through the loops, and how it starts, grows and ends.
-// Carried, in order: one value per reduction; the count of terms, if there are Columns; the count of
-// selected points, if there is a mask.
+// Carried, in order: one value per reduction; the count of terms, if there are Columns; the count
+// of selected points, if there is a mask.
 #include "Conversion/KernelToVector/KernelLowering.h"
 
 #include "tracert/KernelAbi.h"

@@ -58,9 +58,15 @@ Value VectorBuilder::constantOf(DType dtype, TypedAttr value, int64_t lanes) con
   return bitsOf(dtype, bits.getZExtValue(), lanes);
 }
 
-Value VectorBuilder::add(Value a, Value b) const { return arith::AddIOp::create(builder, loc, a, b); }
-Value VectorBuilder::sub(Value a, Value b) const { return arith::SubIOp::create(builder, loc, a, b); }
-Value VectorBuilder::mul(Value a, Value b) const { return arith::MulIOp::create(builder, loc, a, b); }
+Value VectorBuilder::add(Value a, Value b) const {
+  return arith::AddIOp::create(builder, loc, a, b);
+}
+Value VectorBuilder::sub(Value a, Value b) const {
+  return arith::SubIOp::create(builder, loc, a, b);
+}
+Value VectorBuilder::mul(Value a, Value b) const {
+  return arith::MulIOp::create(builder, loc, a, b);
+}
 
 Value VectorBuilder::compare(arith::CmpIPredicate how, Value a, Value b) const {
   return arith::CmpIOp::create(builder, loc, how, a, b);
@@ -93,7 +99,8 @@ Value VectorBuilder::laneNumbers(int64_t lanes) const {
 
 Value VectorBuilder::firstLanes(Value count, int64_t lanes) const {
   // 32 bits, so that one register holds the numbers of 16 lanes.
-  SmallVector<int32_t> numbers = llvm::to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(lanes)));
+  SmallVector<int32_t> numbers =
+      llvm::to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(lanes)));
   Value narrow = arith::TruncIOp::create(builder, loc, builder.getI32Type(), count);
   auto type = cast<VectorType>(vectorOf(builder.getI32Type(), lanes));
   Value numbered =
@@ -242,7 +249,8 @@ Value VectorBuilder::call(StringRef name, Type result, ValueRange arguments) con
     builder.setInsertionPointToEnd(module.getBody());
     Type returned = result ? result : LLVM::LLVMVoidType::get(builder.getContext());
     SmallVector<Type> types(arguments.getTypes());
-    callee = LLVM::LLVMFuncOp::create(builder, loc, name, LLVM::LLVMFunctionType::get(returned, types));
+    callee =
+        LLVM::LLVMFuncOp::create(builder, loc, name, LLVM::LLVMFunctionType::get(returned, types));
   }
   auto made = LLVM::CallOp::create(builder, loc, callee, arguments);
   return result ? made.getResult() : Value();

@@ -16,14 +16,16 @@
 ///   - `full` without size operands (a constant);
 ///   - `sum` and `max` over exactly `reducedAxes` of the domain; their results leave the group;
 ///   - `indexing_multi_axis_vec` whose items have no mask: a gather, operand 0 from outside; its
-///     result has the domain's shape, and its index arrays may come from inside or outside. An index
-///     array from inside must have the domain's shape or broadcast onto it like any operand, so
-///     `advancedFirst` or not does not matter;
-///   - one mask: `cond_take`, and `indexing_multi_axis_vec` whose only advanced item is one Mask over
+///     result has the domain's shape, and its index arrays may come from inside or outside. An
+///     index array from inside must have the domain's shape or broadcast onto it like any operand,
+///     so `advancedFirst` or not does not matter;
+///   - one mask: `cond_take`, and `indexing_multi_axis_vec` whose only advanced item is one Mask
+///   over
 ///     all axes of operand 0. The mask has the domain's shape. All of them use the same mask value.
 ///     Their results and everything computed from them are `compacted`: they may meet values from
 ///     outside only of rank 0 or with all dims statically 1;
-///   - `sum` and `max` over all axes of a compacted value; a group with a mask has no other reductions;
+///   - `sum` and `max` over all axes of a compacted value; a group with a mask has no other
+///   reductions;
 ///   - `set_subtensor`, last op of the group: the domain is the shape that the items select, the
 ///     value operand comes from inside or outside, operand 0 and the item operands from outside;
 ///     nothing inside uses its result. A group has at most one. Whether the old value may be

@@ -60,10 +60,9 @@ Status GroupLowering::readDomain() {
   }
   bool reducesAll = group.reducedAxes.size() == domain.size();
   if (group.isFlat && !group.reducedAxes.empty() && !reducesAll) {
-    return Status(tracert::StatusCode::Unsupported,
-                  "a flat kernel reduces all axes or none, not " +
-                      std::to_string(group.reducedAxes.size()) + " of " +
-                      std::to_string(domain.size()));
+    return Status(tracert::StatusCode::Unsupported, "a flat kernel reduces all axes or none, not " +
+                                                        std::to_string(group.reducedAxes.size()) +
+                                                        " of " + std::to_string(domain.size()));
   }
   if (group.isFlat) {
     lowered.domainRank = 1;
@@ -100,7 +99,8 @@ InnerStride GroupLowering::strideOf(Value value) const {
     isRepeated = llvm::all_of(shape, [](int64_t size) { return size == 1; });
   } else if (vectorAxis >= 0) {
     // Aligned at the right.
-    int64_t axis = static_cast<int64_t>(shape.size()) - (static_cast<int64_t>(domain.size()) - vectorAxis);
+    int64_t axis =
+        static_cast<int64_t>(shape.size()) - (static_cast<int64_t>(domain.size()) - vectorAxis);
     isRepeated = axis < 0 || shape[axis] == 1;
   }
   if (isRepeated) {
@@ -117,9 +117,9 @@ BlockArgument GroupLowering::addAccess(AccessKind kind, Value value, InnerStride
   binding.value = value;
   binding.innerStride = stride;
   lowered.accesses.push_back(binding);
-  auto type = kernel::AccessType::get(
-      module.getContext(), static_cast<kernel::AccessKind>(kind), elementTypeOf(value),
-      static_cast<kernel::InnerStride>(stride), indexedAxes);
+  auto type = kernel::AccessType::get(module.getContext(), static_cast<kernel::AccessKind>(kind),
+                                      elementTypeOf(value),
+                                      static_cast<kernel::InnerStride>(stride), indexedAxes);
   return lowered.func.addAccess(type, value.getLoc());
 }
 
@@ -245,8 +245,8 @@ float GroupLowering::cost() {
   // One core: about 20 bytes per nanosecond from cache, and a few instructions per op and vector.
   float nanoseconds = 0.05f;
   for (const AccessBinding &access : lowered.accesses) {
-    auto bytes = static_cast<float>(
-        tracert::dtypeSize(trace::tensorTypeOf(access.value.getType()).dtype));
+    auto bytes =
+        static_cast<float>(tracert::dtypeSize(trace::tensorTypeOf(access.value.getType()).dtype));
     bool isRepeated = access.innerStride == InnerStride::Zero && access.kind == AccessKind::Load;
     nanoseconds += isRepeated ? 0.0f : 0.05f * bytes;
     nanoseconds += access.kind == AccessKind::Gather ? 1.0f : 0.0f;

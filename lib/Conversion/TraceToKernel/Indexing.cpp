@@ -20,7 +20,8 @@ Status GroupLowering::lowerGather(Operation *op) {
   if (isa<trace::SubtensorOp>(op)) {
     return notInKernel(op, "it moves elements; as a view it stays outside");
   }
-  if (isInside(op->getOperand(0)) || llvm::is_contained(group.ops, op->getOperand(0).getDefiningOp())) {
+  if (isInside(op->getOperand(0)) ||
+      llvm::is_contained(group.ops, op->getOperand(0).getDefiningOp())) {
     return notInKernel(op, "the tensor it reads is computed in the kernel");
   }
   tracert::IndexItems items = trace::indexItemsOf(op).toItems();
@@ -121,8 +122,7 @@ Status GroupLowering::lowerMaskRead(Operation *op, Value mask, Value operand) {
 Status GroupLowering::lowerCondTake(Operation *op) {
   TRACERT_TRY(lowerMaskRead(op, op->getOperand(0), op->getOperand(1)));
   Value positions = op->getResult(1);
-  elements[positions] =
-      kernel::PositionOp::create(builder, op->getLoc(), builder.getI64Type());
+  elements[positions] = kernel::PositionOp::create(builder, op->getLoc(), builder.getI64Type());
   compacted.insert(positions);
   return {};
 }

@@ -9,9 +9,8 @@ namespace tracec {
 
 Status GroupLowering::lowerPointwise(Operation *op, const tracert::OpInfo &info) {
   Value result = op->getResult(0);
-  bool isCompactedResult = llvm::any_of(op->getOperands(), [&](Value operand) {
-    return isCompacted(operand);
-  });
+  bool isCompactedResult =
+      llvm::any_of(op->getOperands(), [&](Value operand) { return isCompacted(operand); });
   SmallVector<Value> operands;
   for (Value operand : op->getOperands()) {
     auto shape = cast<RankedTensorType>(operand.getType()).getShape();

@@ -26,8 +26,7 @@ Status GroupLowering::lowerReduce(Operation *op) {
     return notInKernel(op, "selected elements are reduced over all axes");
   }
   auto shape = cast<RankedTensorType>(operand.getType()).getShape();
-  if (!isMasked && shape != ArrayRef<int64_t>(domain) &&
-      shape.size() != domain.size()) {
+  if (!isMasked && shape != ArrayRef<int64_t>(domain) && shape.size() != domain.size()) {
     return notInKernel(op, "its operand does not have the shape of the domain");
   }
   TRACERT_ASSIGN(Value value, element(operand));

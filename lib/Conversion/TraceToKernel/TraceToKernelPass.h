@@ -1,5 +1,5 @@
-/// `trace-to-kernel`: adds a kernel.func for each trace.group of a module's functions. The groups stay;
-/// one that cannot be a kernel gets a remark that says why.
+/// `trace-to-kernel`: adds a kernel.func for each trace.group of a module's functions. The groups
+/// stay; one that cannot be a kernel gets a remark that says why.
 #pragma once
 
 #include "mlir/Pass/Pass.h"

@@ -36,7 +36,8 @@ std::string chain(const std::string &name, int length, const std::string &consta
   std::string text = "kernel.func @" + name + R"( domain 2 split outer_axis ops [4] (
       %x: !kernel.access<load f32 contiguous>, %o: !kernel.access<store f32 contiguous>) {
     %v0 = kernel.load %x : !kernel.access<load f32 contiguous>
-    %c = kernel.const )" + constant + " : f32\n";
+    %c = kernel.const )" +
+                     constant + " : f32\n";
   for (int i = 0; i < length; ++i) {
     text += "%v" + std::to_string(i + 1) + " = kernel.apply \"" + (i % 2 ? "add" : "mul") +
             "\"(%v" + std::to_string(i) + ", %c) : (f32, f32) -> f32\n";
@@ -46,8 +47,8 @@ std::string chain(const std::string &name, int length, const std::string &consta
 }
 
 TEST_P(Compile, AKernelIsCompiledOncePerProcess) {
-  auto module = parse(chain("first", 3, "0.125") + chain("second", 3, "0.125") +
-                      chain("third", 4, "0.125"));
+  auto module =
+      parse(chain("first", 3, "0.125") + chain("second", 3, "0.125") + chain("third", 4, "0.125"));
   uint64_t before = kernelsCompiled();
   auto compiled = compileKernels(*module, GetParam());
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
@@ -84,12 +85,16 @@ TEST_P(Compile, TooManyOrderedSumsIsAnError) {
     body += "kernel.reduce sum %0 to %s" + n + " : " + access + ", f32\n";
   }
   auto module = parse("kernel.func @many domain 1 reduced [0] (%x: !kernel.access<load f32 "
-                      "contiguous>" + arguments + ") {\n%0 = kernel.load %x : !kernel.access<load "
-                      "f32 contiguous>\n" + body + "}");
+                      "contiguous>" +
+                      arguments +
+                      ") {\n%0 = kernel.load %x : !kernel.access<load "
+                      "f32 contiguous>\n" +
+                      body + "}");
   auto compiled = compileKernels(*module, GetParam());
   ASSERT_FALSE(compiled.ok());
   EXPECT_NE(compiled.status().message().find("has 9 ordered sums, scratch holds 8"),
-            std::string::npos) << compiled.status().message();
+            std::string::npos)
+      << compiled.status().message();
 }
 
 TEST_P(Compile, TextFormsNameTheKernel) {

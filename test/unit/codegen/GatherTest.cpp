@@ -40,8 +40,8 @@ TEST_P(Gather, EveryDtypeWithNegativeIndices) {
         fillIndices(indices, size, n);
         Array got(dtype, rows * n), wanted(dtype, rows * n);
         for (int64_t i = 0; i < rows * n; ++i) {
-          int64_t index = indexType == DType::Int64 ? indices.get<int64_t>(i % n)
-                                                    : indices.get<int32_t>(i % n);
+          int64_t index =
+              indexType == DType::Int64 ? indices.get<int64_t>(i % n) : indices.get<int32_t>(i % n);
           index += index < 0 ? size : 0;
           std::memcpy(wanted.at(i), table.at(i / n * size + index), table.elementSize());
         }

@@ -53,8 +53,7 @@ int32_t RunnableKernel::run(KernelCall &call) {
   frame.end = call.end;
   frame.scratch = scratch.data() + (64 - address % 64);
   frame.count = -1;
-  auto kernel =
-      reinterpret_cast<tracert::KernelEntry>(static_cast<char *>(memory) + entry);
+  auto kernel = reinterpret_cast<tracert::KernelEntry>(static_cast<char *>(memory) + entry);
   int32_t code = kernel(&frame);
   call.count = frame.count;
   call.errorPosition = frame.errorPosition;

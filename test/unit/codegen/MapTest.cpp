@@ -75,11 +75,12 @@ TEST_P(Map, StrideClassesOfEveryDtype) {
 TEST_P(Map, EveryCast) {
   for (DType from : kAllDTypes) {
     for (DType to : kAllDTypes) {
-      std::string load = access("load", from, "contiguous"), store = access("store", to, "contiguous");
+      std::string load = access("load", from, "contiguous"),
+                  store = access("store", to, "contiguous");
       RunnableKernel kernel("kernel.func @k domain 1 (%a: " + load + ", %o: " + store + ") {\n" +
-                                "%0 = kernel.load %a : " + load + "\n%1 = kernel.cast %0 : " +
-                                typeText(from) + " to " + typeText(to) +
-                                "\nkernel.store %1 to %o : " + store + "\n}",
+                                "%0 = kernel.load %a : " + load +
+                                "\n%1 = kernel.cast %0 : " + typeText(from) + " to " +
+                                typeText(to) + "\nkernel.store %1 to %o : " + store + "\n}",
                             GetParam());
       for (int64_t n : {1, 16, 21, 500}) {
         Array in = Array::random(from, n, n), got(to, n), wanted(to, n);

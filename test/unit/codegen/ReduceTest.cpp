@@ -46,10 +46,11 @@ TEST_P(Reduce, InnerAxis) {
   for (DType dtype : kAllDTypes) {
     for (const char *stride : {"contiguous", "any"}) {
       const int64_t step = stride[0] == 'a' ? 3 : 1;
-      RunnableKernel kernel(
-          reduceKernel(dtype, "domain 2 reduced [1] split outer_axis", stride, "zero", sumDType(dtype)),
-          GetParam());
-      std::vector<int64_t> lengths = {63, 64, 65, 127, 128, 129, 300, 4095, 4096, 4097, 9000, 13000};
+      RunnableKernel kernel(reduceKernel(dtype, "domain 2 reduced [1] split outer_axis", stride,
+                                         "zero", sumDType(dtype)),
+                            GetParam());
+      std::vector<int64_t> lengths = {63,  64,   65,   127,  128,  129,
+                                      300, 4095, 4096, 4097, 9000, 13000};
       for (int64_t n = 1; n <= 40; ++n) {
         lengths.push_back(n);
       }
@@ -87,9 +88,11 @@ TEST_P(Reduce, EmptySumIsZero) {
     for (int64_t i = 0; i < kept; ++i) {
       zeros.set(i, 0.0f);
     }
-    KernelCall call{.domain = isInner ? std::vector<int64_t>{kept, 0} : std::vector<int64_t>{0, kept}};
+    KernelCall call{.domain =
+                        isInner ? std::vector<int64_t>{kept, 0} : std::vector<int64_t>{0, kept}};
     call.add(x.at(), {4, 4});
-    std::vector<int64_t> strides = isInner ? std::vector<int64_t>{4, 0} : std::vector<int64_t>{0, 4};
+    std::vector<int64_t> strides =
+        isInner ? std::vector<int64_t>{4, 0} : std::vector<int64_t>{0, 4};
     call.add(sum.at(), strides);
     call.add(max.at(), strides);
     ASSERT_EQ((isInner ? inner : outer).run(call), kKernelOk);
@@ -131,9 +134,9 @@ TEST_P(Reduce, SeveralAxes) {
     std::vector<int64_t> reduced;
     Order order;
   };
-  for (const Case &test : {Case{{0, 2}, Order::Inner}, Case{{1, 2}, Order::Inner},
-                           Case{{0, 1, 2}, Order::Inner}, Case{{0, 1}, Order::Outer},
-                           Case{{1}, Order::Outer}}) {
+  for (const Case &test :
+       {Case{{0, 2}, Order::Inner}, Case{{1, 2}, Order::Inner}, Case{{0, 1, 2}, Order::Inner},
+        Case{{0, 1}, Order::Outer}, Case{{1}, Order::Outer}}) {
     const std::vector<int64_t> shape = {5, 1100, 7}, steps = {7700, 7, 1};
     std::vector<int64_t> counts, countSteps, keptCounts, keptSteps;
     std::vector<int64_t> outStrides(3, 0);

@@ -149,14 +149,13 @@ testing::AssertionResult sameElements(const Array &got, const Array &wanted) {
 //===----------------------------------------------------------------------===//
 
 static const DType dtype_b1 = DType::Bool, dtype_u8 = DType::UInt8, dtype_i32 = DType::Int32,
-                   dtype_i64 = DType::Int64, dtype_f16 = DType::Float16,
-                   dtype_f32 = DType::Float32, dtype_f64 = DType::Float64;
+                   dtype_i64 = DType::Int64, dtype_f16 = DType::Float16, dtype_f32 = DType::Float32,
+                   dtype_f64 = DType::Float64;
 
 template <class Op, class D, size_t... operand>
 static void applyOp(const void *const *operands, void *result, std::index_sequence<operand...>) {
   using Storage = typename D::Storage;
-  auto value =
-      scalar::apply<Op, D, 1>(*static_cast<const Storage *>(operands[operand])...);
+  auto value = scalar::apply<Op, D, 1>(*static_cast<const Storage *>(operands[operand])...);
   std::memcpy(result, &value, sizeof(value));
 }
 
@@ -254,7 +253,8 @@ template <class Acc> static Acc sumOf(const std::vector<Acc> &values, Order orde
   return tree(blocks, 0, blocks.size());
 }
 
-template <class Acc> static void sumTo(const Array &sequence, Order order, DType output, void *result) {
+template <class Acc>
+static void sumTo(const Array &sequence, Order order, DType output, void *result) {
   DType accumulator = tracert::accumulateDType(sequence.dtype);
   std::vector<Acc> values(sequence.count);
   for (int64_t i = 0; i < sequence.count; ++i) {

@@ -23,8 +23,8 @@ public:
   Array(DType dtype, int64_t count);
   /// Numbers of all kinds: special values often, then ordinary ones. Deterministic in `seed`.
   static Array random(DType dtype, int64_t count, uint64_t seed);
-  /// Without inf and NaN, which would hide the order of a long sum: for three of four seeds; for the
-  /// fourth as `random`.
+  /// Without inf and NaN, which would hide the order of a long sum: for three of four seeds; for
+  /// the fourth as `random`.
   static Array randomTerms(DType dtype, int64_t count, uint64_t seed);
 
   DType dtype;

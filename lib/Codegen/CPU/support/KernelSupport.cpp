@@ -8,9 +8,9 @@
 #include "Lanes.h"
 #include "Reduction.h"
 
+#include <immintrin.h>
 #include <limits>
 #include <new>
-#include <immintrin.h>
 
 using namespace tracert::scalar;
 using namespace tracec;
@@ -53,8 +53,8 @@ template <class Acc> TRACERT_INLINE Acc joinWide(Wide<Acc> lanes) {
   return values[0];
 }
 
-/// The sum of the first `length` <= kBlock elements by lanes and halves. `lanes` elements behind them
-/// are overwritten: -0.0 leaves a chain unchanged.
+/// The sum of the first `length` <= kBlock elements by lanes and halves. `lanes` elements behind
+/// them are overwritten: -0.0 leaves a chain unchanged.
 template <class Acc> TRACERT_INLINE Acc reduceBlock(Acc *buffer, int64_t length) {
   constexpr int64_t lanes = ReductionOrder::lanes<Acc>();
   constexpr int64_t width = widthOf<Wide<Acc>>;
@@ -125,7 +125,8 @@ template <class T> TRACERT_INLINE int64_t packVector(T *to, Vec<T, 16> values, u
   return __builtin_popcount(bits);
 }
 #else
-/// The 4-byte words whose byte in `selectedBytes` is 0xFF, moved to the front: AVX2 has no compress.
+/// The 4-byte words whose byte in `selectedBytes` is 0xFF, moved to the front: AVX2 has no
+/// compress.
 TRACERT_INLINE __m256i packWords(__m256i words, uint64_t selectedBytes) {
   uint64_t positions = _pext_u64(0x0706050403020100, selectedBytes);
   __m256i order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<int64_t>(positions)));
@@ -153,7 +154,8 @@ template <class T> TRACERT_INLINE int64_t packVector(T *to, Vec<T, 8> values, ui
 }
 #endif
 
-/// Writes the lanes whose bit is set, packed, and as many bytes as the vector has. Returns how many.
+/// Writes the lanes whose bit is set, packed, and as many bytes as the vector has. Returns how
+/// many.
 template <class T, int width>
 TRACERT_INLINE int64_t packLanes(T *to, Vec<T, width> values, uint32_t bits) {
   if constexpr (width == 1) {
@@ -171,9 +173,7 @@ TRACERT_INLINE int64_t packLanes(T *to, Vec<T, width> values, uint32_t bits) {
 
 // Ordered sums over a sequence: begin, append, finish. `count` is what the buffer holds.
 #define SEQUENCE(acc, Acc)                                                                         \
-  INLINE void tck_sequence_begin_##acc(SequenceState<Acc> *state) {                                \
-    state->blocks = 0;                                                                             \
-  }                                                                                                \
+  INLINE void tck_sequence_begin_##acc(SequenceState<Acc> *state) { state->blocks = 0; }           \
   OUTLINE int64_t tck_sequence_flush_##acc(SequenceState<Acc> *state, int64_t count) {             \
     return flushFull(state, count);                                                                \
   }                                                                                                \
@@ -248,7 +248,8 @@ INLINE void tck_errors_begin(IndexErrorRecord *record) {
 OUTLINE void tck_errors_note(IndexErrorRecord *record, int64_t gather, int64_t access,
                              int64_t position, uint32_t bits) {
   position += __builtin_ctz(bits);
-  bool isEarlier = gather < record->gather || (gather == record->gather && position < record->position);
+  bool isEarlier =
+      gather < record->gather || (gather == record->gather && position < record->position);
   if (isEarlier) {
     *record = {gather, position, access};
   }
