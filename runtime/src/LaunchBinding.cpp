@@ -184,6 +184,9 @@ public:
     if (bound.domain.size() != kernel.domainRank) {
       return BindOutcome::NotFitting;
     }
+    if (changesOrder()) {
+      return BindOutcome::NotFitting;
+    }
     setSplit(elements);
     for (size_t i = 0; i < kernel.accesses.size(); ++i) {
       TRACERT_ASSIGN(BindOutcome outcome, bindAccess(i));
@@ -195,6 +198,20 @@ public:
   }
 
 private:
+  /// The order of a sum depends on whether the innermost axis that is not 1 is reduced; the code was
+  /// made for the vector axis, which a call may turn into an axis of size 1.
+  bool changesOrder() const {
+    if (kernel.isFlat || kernel.reducedAxes.empty()) {
+      return false;
+    }
+    for (size_t axis = domain.shape.size(); axis-- > 0;) {
+      if (domain.shape[axis] != 1) {
+        return isReduced(kernel, axis) != isReduced(kernel, domain.vectorAxis);
+      }
+    }
+    return false;
+  }
+
   void setSplit(int64_t elements) {
     bound.splitCount = bound.domain.empty() ? 1 : bound.domain[0];
     if (kernel.split == KernelSplit::SequenceBlocks) {

@@ -479,3 +479,15 @@ def test_threads_and_sections_do_not_change_a_bit():
             with tc.options(section=section, threads=threads):
                 for _ in range(2):
                     assert_same(function(x, at, m), expected, f"{section}, {threads} threads")
+
+
+def test_an_axis_that_becomes_one_keeps_the_order_of_eager():
+    """A slice makes the innermost axis 1 at run time: the kept axis decides the order of a sum, not its class."""
+    def body(x):
+        part = x[:, 1:] * 3.0
+        return part.sum(axis=0), part.sum(axis=1), (part * part).sum(axis=(0, 1))
+
+    function = tc.trace(body)
+    for columns in (6, 6, 2, 40, 2):
+        x = tc.tensor(np.random.default_rng(columns).standard_normal((9000, columns)).astype("float32"))
+        assert_same(function(x), body(x), f"{columns} columns")
