@@ -61,8 +61,8 @@ private:
   Cell *cell = nullptr;
 };
 
-/// One step of an index path: a view op (subtensor, permute, reshape, broadcast_to) and the values of
-/// its size operands, which keep the bounds read when the view was made.
+/// One step of an index path: a view op (subtensor, permute, reshape, broadcast_to) and the values
+/// of its size operands, which keep the bounds read when the view was made.
 struct PathStep {
   OpCall call;
   Values extras;
@@ -114,8 +114,8 @@ public:
 private:
   Status checkWritable() const;
   Status writeThroughPath(Value part);
-  /// The set without transforms: in place when nothing else sees the memory. `done` stays false when
-  /// the general way must be taken.
+  /// The set without transforms: in place when nothing else sees the memory. `done` stays false
+  /// when the general way must be taken.
   Status setInPlace(const OpCall &call, std::span<const Value> rest, bool *done);
   void remember(const ValueImpl *base, uint64_t serial, Value value) const;
   void dropCache() const;

@@ -260,7 +260,8 @@ PyMethodDef createFunctions[] = {
     {"tensor", cast(tensorFunction), kKeywords,
      "tensor(data, dtype=None, device=None, *, const=False, copy=True, name=None)\n--\n\n"
      "A tensor of nested lists, numbers, arrays or tensors.\n\n"
-     "Args: data: anything with numbers. dtype: default bool, int32 or float32 by the highest leaf\n"
+     "Args: data: anything with numbers. dtype: default bool, int32 or float32 by the highest "
+     "leaf\n"
      "type; arrays and tensors keep theirs. const: never written, baked into traces. copy: False\n"
      "shares an array's memory. name: shown in traces and dumps.\n\n"
      "Raises: ValueError for ragged lists, TypeError for data that is not numeric, OverflowError\n"

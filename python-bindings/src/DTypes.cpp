@@ -9,8 +9,7 @@ using tracert::DType;
 namespace {
 
 struct DTypeObject {
-  PyObject_HEAD
-  DType dtype;
+  PyObject_HEAD DType dtype;
 };
 
 PyTypeObject dtypeType = {PyVarObject_HEAD_INIT(nullptr, 0)};
@@ -124,8 +123,8 @@ bool isFromNumpy(PyTypeObject *type) {
   PyObject *module = PyObject_GetAttrString(reinterpret_cast<PyObject *>(type), "__module__");
   const char *text = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : nullptr;
   // np.dtype's own classes live in numpy.dtypes.
-  bool result = text && (std::string_view(text) == "numpy" ||
-                         std::string_view(text).starts_with("numpy."));
+  bool result =
+      text && (std::string_view(text) == "numpy" || std::string_view(text).starts_with("numpy."));
   PyErr_Clear();
   Py_XDECREF(module);
   return result;
@@ -182,9 +181,10 @@ bool readDType(PyObject *argument, std::optional<DType> &dtype) {
   }
   dtype = parse(argument);
   if (!dtype) {
-    raiseFormat(PyExc_TypeError,
-                "unsupported dtype %R; use tc.bool, uint8, int32, int64, float16, float32 or float64",
-                argument);
+    raiseFormat(
+        PyExc_TypeError,
+        "unsupported dtype %R; use tc.bool, uint8, int32, int64, float16, float32 or float64",
+        argument);
     return false;
   }
   return true;

@@ -206,8 +206,8 @@ PyObject *raise(const Status &status) {
     return nullptr;
   }
   std::string message = composeMessage(status.code(), status.message());
-  PyObject *text = PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()),
-                                        "replace");
+  PyObject *text =
+      PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "replace");
   if (text) {
     PyErr_SetObject(exceptionFor(status.code()), text);
     Py_DECREF(text);
@@ -246,8 +246,8 @@ bool addErrors(PyObject *module) {
       "op_index, then_line, now_line.",
       nullptr, nullptr);
   loadError = PyErr_NewExceptionWithDoc(
-      "tracec.LoadError", "A file is damaged, or needs what this machine or version lacks.", nullptr,
-      nullptr);
+      "tracec.LoadError", "A file is damaged, or needs what this machine or version lacks.",
+      nullptr, nullptr);
   compileError = PyErr_NewExceptionWithDoc(
       "tracec.CompileError", "The compiler library is missing or refused the program.", nullptr,
       nullptr);

@@ -26,7 +26,7 @@ struct Element {
     case Kind::Bool:
       return DType::Bool;
     case Kind::Signed:
-      return size == 4 ? std::optional(DType::Int32)
+      return size == 4   ? std::optional(DType::Int32)
              : size == 8 ? std::optional(DType::Int64)
                          : std::nullopt;
     case Kind::Unsigned:
@@ -241,9 +241,9 @@ bool copyArray(PyObject *object, bool widenIntegers, Value &value) {
     });
   } else {
     const EvalOptions &options = evalOptions();
-    tracert::copyView({options.pool, options.isa, &tracert::processAllocator(),
-                       tracert::IndexMode::Checked},
-                      viewOfBuffer(buffer, *dtype), target);
+    tracert::copyView(
+        {options.pool, options.isa, &tracert::processAllocator(), tracert::IndexMode::Checked},
+        viewOfBuffer(buffer, *dtype), target);
   }
   if (*dtype == DType::Bool) {
     normaliseBools(target);
@@ -271,8 +271,8 @@ bool shareArray(PyObject *object, Value &value) {
     delete static_cast<BufferGuard *>(owner);
     PyGILState_Release(state);
   };
-  tracert::BufferRef foreign(tracert::Buffer::foreign(buffer.buf, static_cast<size_t>(buffer.len),
-                                                      release, guard.get()));
+  tracert::BufferRef foreign(
+      tracert::Buffer::foreign(buffer.buf, static_cast<size_t>(buffer.len), release, guard.get()));
   if (!foreign) {
     raise(Status::outOfMemory("out of memory for a borrowed array"));
     return false;

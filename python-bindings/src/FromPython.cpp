@@ -47,8 +47,10 @@ struct Nest {
 private:
   bool scanLeaf(PyObject *object, size_t depth);
   bool raggedAt(size_t depth) {
-    raiseFormat(PyExc_ValueError,
-                "tensor() got a ragged nested sequence: the lists at depth %zu differ in length or depth", depth);
+    raiseFormat(
+        PyExc_ValueError,
+        "tensor() got a ragged nested sequence: the lists at depth %zu differ in length or depth",
+        depth);
     return false;
   }
 };
@@ -127,8 +129,8 @@ bool Nest::scanLeaf(PyObject *object, size_t depth) {
 
 Result<DType> dtypeOfNest(const Nest &nest) {
   if (!nest.strong) {
-    return nest.hasFloat ? DType::Float32
-           : nest.hasInt ? DType::Int32
+    return nest.hasFloat  ? DType::Float32
+           : nest.hasInt  ? DType::Int32
            : nest.hasBool ? DType::Bool
                           : DType::Float32;
   }
@@ -166,9 +168,9 @@ public:
       Py_XDECREF(items);
       return ok;
     }
-    bool ok = dtype == DType::Bool             ? writeBool(object)
+    bool ok = dtype == DType::Bool        ? writeBool(object)
               : tracert::isInteger(dtype) ? writeInteger(object)
-                                               : writeFloat(object);
+                                          : writeFloat(object);
     next += tracert::dtypeSize(dtype);
     return ok;
   }
@@ -330,7 +332,8 @@ bool stackSequence(PyObject *object, std::optional<DType> dtype, Value &value) {
     Value row;
     ok = readValue(PySequence_Fast_GET_ITEM(items, i), std::nullopt, row);
     if (ok && !rows.empty() && row->shape().size() + 1 != rows[0].value->shape().size()) {
-      raiseFormat(PyExc_ValueError, "tensor() got a ragged nested sequence: entry %zd has rank %zu, entry 0 has %zu",
+      raiseFormat(PyExc_ValueError,
+                  "tensor() got a ragged nested sequence: entry %zd has rank %zu, entry 0 has %zu",
                   i, row->shape().size(), rows[0].value->shape().size() - 1);
       ok = false;
     }

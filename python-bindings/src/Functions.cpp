@@ -41,8 +41,8 @@ PyObject *reduction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *kwnam
                ? reduceTensor(kind, bound[0], bound[1], bound[2], bound[3])
                : nullptr;
   }
-  static constexpr Parameters<3> kOther{kind == OpKind::mean ? "mean" : "max",
-                                        {"x", "axis", "keepdims"}, 1};
+  static constexpr Parameters<3> kOther{
+      kind == OpKind::mean ? "mean" : "max", {"x", "axis", "keepdims"}, 1};
   PyObject *bound[3];
   return kOther.bind(args, nargs, kwnames, bound)
              ? reduceTensor(kind, bound[0], bound[1], bound[2], nullptr)
@@ -57,8 +57,8 @@ PyObject *castFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *kw
 
 template <PyObject *(*apply)(PyObject *, std::vector<SizeArg> &)>
 PyObject *shapeFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
-  static constexpr Parameters<2> kParameters{apply == reshapeOf ? "reshape" : "broadcast_to",
-                                             {"x", "shape"}, 2};
+  static constexpr Parameters<2> kParameters{
+      apply == reshapeOf ? "reshape" : "broadcast_to", {"x", "shape"}, 2};
   PyObject *bound[2];
   std::vector<SizeArg> sizes;
   return kParameters.bind(args, nargs, kwnames, bound) && readShape(bound[1], sizes)
@@ -84,10 +84,10 @@ constexpr char kMove[] = "moveaxis";
 
 template <PyObject *(*apply)(PyObject *, PyObject *, PyObject *), const char *name>
 PyObject *twoAxesFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
-  static constexpr Parameters<3> kParameters{
-      name,
-      {"x", apply == swapAxesOf ? "axis1" : "source", apply == swapAxesOf ? "axis2" : "destination"},
-      3};
+  static constexpr Parameters<3> kParameters{name,
+                                             {"x", apply == swapAxesOf ? "axis1" : "source",
+                                              apply == swapAxesOf ? "axis2" : "destination"},
+                                             3};
   PyObject *bound[3];
   return kParameters.bind(args, nargs, kwnames, bound) ? apply(bound[0], bound[1], bound[2])
                                                        : nullptr;

@@ -29,8 +29,7 @@ struct Loaded {
   std::unique_ptr<Executor> executor;
 };
 struct ModelObject {
-  PyObject_HEAD
-  Loaded *loaded;
+  PyObject_HEAD Loaded *loaded;
 };
 
 PyTypeObject modelType = {PyVarObject_HEAD_INIT(nullptr, 0)};
@@ -126,9 +125,10 @@ PyObject *signature(PyObject *self, PyObject *) {
   }
   for (const OutputDef &output : program.outputs) {
     const ValueDef &value = program.values[output.value];
-    ok = ok && append(outputs, Py_BuildValue("(sONO)", output.name.c_str(), dtypeObject(value.dtype),
-                                             describeShape(program, value, nullptr),
-                                             output.stateInput != kNoIndex ? Py_True : Py_False));
+    ok =
+        ok && append(outputs, Py_BuildValue("(sONO)", output.name.c_str(), dtypeObject(value.dtype),
+                                            describeShape(program, value, nullptr),
+                                            output.stateInput != kNoIndex ? Py_True : Py_False));
   }
   for (const tracert::SymbolDef &symbol : program.symbols) {
     ok = ok && append(symbols, Py_BuildValue("(sLL)", symbol.name.c_str(),
@@ -218,9 +218,8 @@ PyObject *run(PyObject *self, PyObject *list) {
   PyObject *results = PyList_New(0);
   for (size_t i = 0; results && i < outputs.size(); ++i) {
     bool isState = i < program.outputs.size() && program.outputs[i].stateInput != kNoIndex;
-    if (!isState &&
-        !append(results, wrapValue(ValueImpl::makeReady(std::move(outputs[i].buffer),
-                                                        std::move(outputs[i].view))))) {
+    if (!isState && !append(results, wrapValue(ValueImpl::makeReady(std::move(outputs[i].buffer),
+                                                                    std::move(outputs[i].view))))) {
       Py_CLEAR(results);
     }
   }

@@ -91,8 +91,7 @@ PyObject *swapOptions(PyObject *, PyObject *const *args, Py_ssize_t nargs) {
     }
     next.pool = poolOf(static_cast<int>(threads));
   }
-  PyObject *previous =
-      PyCapsule_New(new EvalOptions(evalOptions()), kCapsuleName, deleteOptions);
+  PyObject *previous = PyCapsule_New(new EvalOptions(evalOptions()), kCapsuleName, deleteOptions);
   if (previous) {
     evalOptions() = next;
   }

@@ -8,8 +8,8 @@
 
 namespace tracec::python {
 
-using tracert::OpCall;
 using tracert::AttrValue;
+using tracert::OpCall;
 using tracert::OpKind;
 using tracert::Scalar;
 
@@ -17,8 +17,8 @@ namespace {
 
 struct SizeObject {
   PyObject_HEAD
-  /// The tensor whose axis this is; empty for a computed size.
-  Value source;
+      /// The tensor whose axis this is; empty for a computed size.
+      Value source;
   int64_t axis;
   /// Recorded on first symbolic use.
   Value value;
@@ -114,8 +114,8 @@ template <BinaryFn apply> PyObject *numeric(PyObject *left, PyObject *right) {
   return onNumbers(left, right, apply);
 }
 
-/// How many positions d - 1, 2d - 1, ... lie below the size: the size of a strided view, so that the
-/// quotient is exact and follows the size.
+/// How many positions d - 1, 2d - 1, ... lie below the size: the size of a strided view, so that
+/// the quotient is exact and follows the size.
 Result<Value> floorQuotient(PyObject *size, int64_t divisor) {
   Value counted = sizeOf(size)->source;
   int64_t axis = sizeOf(size)->axis;
@@ -140,9 +140,8 @@ Result<Value> floorQuotient(PyObject *size, int64_t divisor) {
 /// size // literal and size % literal stay symbolic; other operands give numbers.
 template <bool wantsRemainder, BinaryFn apply> PyObject *divide(PyObject *left, PyObject *right) {
   int overflow = 0;
-  int64_t divisor = isSize(left) && PyLong_CheckExact(right)
-                        ? PyLong_AsLongLongAndOverflow(right, &overflow)
-                        : 0;
+  int64_t divisor =
+      isSize(left) && PyLong_CheckExact(right) ? PyLong_AsLongLongAndOverflow(right, &overflow) : 0;
   if (divisor <= 0 || overflow) {
     return numeric<apply>(left, right);
   }
@@ -161,10 +160,10 @@ template <bool wantsRemainder, BinaryFn apply> PyObject *divide(PyObject *left, 
 }
 
 PyObject *powerOf(PyObject *left, PyObject *right, PyObject *modulus) {
-  return modulus == Py_None ? numeric<[](PyObject *a, PyObject *b) {
-    return PyNumber_Power(a, b, Py_None);
-  }>(left, right)
-                            : Py_NewRef(Py_NotImplemented);
+  return modulus == Py_None
+             ? numeric<[](PyObject *a, PyObject *b) { return PyNumber_Power(a, b, Py_None); }>(
+                   left, right)
+             : Py_NewRef(Py_NotImplemented);
 }
 
 template <PyObject *(*apply)(PyObject *)> PyObject *unary(PyObject *self) {

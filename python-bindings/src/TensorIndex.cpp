@@ -92,9 +92,9 @@ bool ParsedIndex::readEntry(PyObject *entry) {
     return true;
   }
   // NumPy scalars have __index__, too, and so have arrays, which differ in being writable.
-  bool isScalar = PyIndex_Check(entry) && !isTensor(entry) &&
-                  !PyObject_HasAttrString(reinterpret_cast<PyObject *>(Py_TYPE(entry)),
-                                          "__setitem__");
+  bool isScalar =
+      PyIndex_Check(entry) && !isTensor(entry) &&
+      !PyObject_HasAttrString(reinterpret_cast<PyObject *>(Py_TYPE(entry)), "__setitem__");
   if (isScalar && PyObject_CheckBuffer(entry) && arrayDType(entry) == DType::Bool) {
     int truth = PyObject_IsTrue(entry);
     return truth >= 0 && readBool(truth != 0);
@@ -243,8 +243,8 @@ PyObject *getAt(const Tensor &tensor, const ParsedIndex &parsed, size_t rank) {
   // Ints that use up every axis give a value of their own; other basic indices give views.
   bool isElement = parsed.isIntsOnly && parsed.entries.size() == rank;
   if (items->isBasic() && !isElement) {
-    return wrapResult(tensor.view(OpCall{OpKind::subtensor, {AttrValue::index(items)}},
-                                  parsed.extras));
+    return wrapResult(
+        tensor.view(OpCall{OpKind::subtensor, {AttrValue::index(items)}}, parsed.extras));
   }
   Result<Value> value = tensor.read();
   if (!value.ok()) {
@@ -351,14 +351,13 @@ int contains(PyObject *self, PyObject *value) {
     return raiseInt(host.status());
   }
   const EvalOptions &options = evalOptions();
-  return tracert::countTrue({options.pool, options.isa, &tracert::processAllocator(),
-                             tracert::IndexMode::Checked},
-                            (*host)->view()) > 0;
+  return tracert::countTrue(
+             {options.pool, options.isa, &tracert::processAllocator(), tracert::IndexMode::Checked},
+             (*host)->view()) > 0;
 }
 
 struct IteratorObject {
-  PyObject_HEAD
-  PyObject *tensor;
+  PyObject_HEAD PyObject *tensor;
   int64_t next;
   int64_t count;
 };

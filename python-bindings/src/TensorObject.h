@@ -13,8 +13,7 @@
 namespace tracec::python {
 
 struct TensorObject {
-  PyObject_HEAD
-  Tensor tensor;
+  PyObject_HEAD Tensor tensor;
   /// A str, or null.
   PyObject *name;
   PyObject *weakReferences;
@@ -34,12 +33,12 @@ PyObject *wrapResult(Result<Value> result);
 PyObject *wrapResult(Result<Tensor> result);
 
 /// Parts of the type, one file each.
-extern PyNumberMethods tensorNumber;      // TensorNumber.cpp
-extern PyMappingMethods tensorMapping;    // TensorIndex.cpp
-extern PySequenceMethods tensorSequence;  // TensorIndex.cpp
-extern PyBufferProcs tensorBuffer;        // ToPython.cpp
-extern PyMethodDef tensorMethods[];       // TensorMethods.cpp
-extern PyGetSetDef tensorAttributes[];    // TensorMethods.cpp
+extern PyNumberMethods tensorNumber;                               // TensorNumber.cpp
+extern PyMappingMethods tensorMapping;                             // TensorIndex.cpp
+extern PySequenceMethods tensorSequence;                           // TensorIndex.cpp
+extern PyBufferProcs tensorBuffer;                                 // ToPython.cpp
+extern PyMethodDef tensorMethods[];                                // TensorMethods.cpp
+extern PyGetSetDef tensorAttributes[];                             // TensorMethods.cpp
 PyObject *compareTensors(PyObject *left, PyObject *right, int op); // TensorNumber.cpp
 PyObject *iterateTensor(PyObject *self);                           // TensorIndex.cpp
 PyObject *tensorText(PyObject *self);                              // ToText.cpp

@@ -46,7 +46,8 @@ int failBuffer(const char *message) {
 int getBuffer(PyObject *self, Py_buffer *buffer, int flags) {
   buffer->obj = nullptr;
   if (flags & PyBUF_WRITABLE) {
-    return failBuffer("a tensor's buffer is read-only; copy it, or write through tensor[...] = value");
+    return failBuffer(
+        "a tensor's buffer is read-only; copy it, or write through tensor[...] = value");
   }
   Result<Value> host = tensorOf(self).readForHost();
   if (!host.ok()) {

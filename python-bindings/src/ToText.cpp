@@ -34,7 +34,9 @@ struct Layout {
   }
 };
 
-double halfToDouble(const void *data) { return PyFloat_Unpack2(static_cast<const char *>(data), 1); }
+double halfToDouble(const void *data) {
+  return PyFloat_Unpack2(static_cast<const char *>(data), 1);
+}
 
 double elementAsDouble(DType dtype, const char *data) {
   switch (dtype) {
@@ -301,8 +303,7 @@ PyObject *tensorText(PyObject *self) {
   if (tensorOf(self).isView() || activeTransform(TransformSlot::Trace)) {
     value = tensorOf(self).read();
   }
-  std::string text =
-      value.ok() ? valueText(*value) : "<failed: " + value.status().message() + ">";
+  std::string text = value.ok() ? valueText(*value) : "<failed: " + value.status().message() + ">";
   text = "tensor(" + text + ")";
   return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
 }

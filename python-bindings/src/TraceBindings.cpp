@@ -16,17 +16,16 @@ using tracert::Isa;
 namespace {
 
 struct TraceObject {
-  PyObject_HEAD
-  std::shared_ptr<TracedFunction> function;
+  PyObject_HEAD std::shared_ptr<TracedFunction> function;
 };
 struct CallObject {
-  PyObject_HEAD
-  std::unique_ptr<CallScope> scope;
+  PyObject_HEAD std::unique_ptr<CallScope> scope;
 };
 struct ExcludeObject {
   PyObject_HEAD
-  /// Nested entries of one object.
-  std::vector<std::unique_ptr<ExcludeScope>> scopes;
+      /// Nested entries of one object.
+      std::vector<std::unique_ptr<ExcludeScope>>
+          scopes;
 };
 
 PyTypeObject traceType = {PyVarObject_HEAD_INIT(nullptr, 0)};
@@ -149,19 +148,17 @@ PyObject *graph(PyObject *self, PyObject *stage) {
   options.targets = {tracert::bestIsa()};
   std::string text;
   Status status = (*compiler)->printStage(*graph, options, stageName, &text);
-  return status.ok() ? PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()),
-                                            "replace")
-                     : raise(status);
+  return status.ok()
+             ? PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace")
+             : raise(status);
 }
 
 PyObject *stats(PyObject *self, PyObject *) {
   TracedFunction::Stats stats = functionOf(self).stats();
-  return Py_BuildValue("(nnnnnK)", static_cast<Py_ssize_t>(stats.ops),
-                       static_cast<Py_ssize_t>(stats.segments),
-                       static_cast<Py_ssize_t>(stats.kernels),
-                       static_cast<Py_ssize_t>(stats.specialisations),
-                       static_cast<Py_ssize_t>(stats.arenaBytes),
-                       static_cast<unsigned long long>(stats.replays));
+  return Py_BuildValue(
+      "(nnnnnK)", static_cast<Py_ssize_t>(stats.ops), static_cast<Py_ssize_t>(stats.segments),
+      static_cast<Py_ssize_t>(stats.kernels), static_cast<Py_ssize_t>(stats.specialisations),
+      static_cast<Py_ssize_t>(stats.arenaBytes), static_cast<unsigned long long>(stats.replays));
 }
 
 PyObject *state(PyObject *self, void *) {
@@ -237,9 +234,9 @@ PyObject *dump(PyObject *self, PyObject *args) {
 }
 
 PyMethodDef traceMethods[] = {
-    {"begin", begin, METH_VARARGS, nullptr},   {"explain", explain, METH_NOARGS, nullptr},
-    {"graph", graph, METH_O, nullptr},         {"stats", stats, METH_NOARGS, nullptr},
-    {"dump", dump, METH_VARARGS, nullptr},     {},
+    {"begin", begin, METH_VARARGS, nullptr}, {"explain", explain, METH_NOARGS, nullptr},
+    {"graph", graph, METH_O, nullptr},       {"stats", stats, METH_NOARGS, nullptr},
+    {"dump", dump, METH_VARARGS, nullptr},   {},
 };
 PyGetSetDef traceAttributes[] = {
     {"state", state, nullptr, nullptr, nullptr},
