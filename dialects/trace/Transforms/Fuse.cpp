@@ -20,15 +20,51 @@ struct Fuse : impl::FusePassBase<Fuse> {
     FusionPlan plan(getOperation(), groupEachOp);
     Operation *end = getOperation().getBody().front().getTerminator();
     for (FusionPlan::Node &node : plan.takeNodes()) {
-      // A single op runs as its library kernel: nothing to gain, one compile less.
-      if (node.isGroup && (node.ops.size() > 1 || groupEachOp)) {
-        makeGroup(node.ops, end);
-        continue;
+      SmallVector<SmallVector<Operation *>, 2> parts{node.ops};
+      if (node.isGroup && storesItsMask(node.ops)) {
+        parts = splitAtMask(node.ops);
       }
-      for (Operation *op : node.ops) {
-        op->moveBefore(end);
+      for (ArrayRef<Operation *> part : parts) {
+        // A single op runs as its library kernel: nothing to gain, one compile less.
+        if (node.isGroup && (part.size() > 1 || groupEachOp)) {
+          makeGroup(part, end);
+          continue;
+        }
+        for (Operation *op : part) {
+          op->moveBefore(end);
+        }
       }
     }
+  }
+
+  /// A mask that is stored anyway is counted before anything is selected, so that what it selects
+  /// gets memory of the right size.
+  static bool storesItsMask(ArrayRef<Operation *> ops) {
+    DenseSet<Operation *> inside(ops.begin(), ops.end());
+    return llvm::any_of(ops, [&](Operation *op) {
+      Operation *producer =
+          groupRoleOf(op) == GroupRole::MaskRead ? maskOf(op).getDefiningOp() : nullptr;
+      return producer && inside.contains(producer) &&
+             llvm::any_of(producer->getUsers(),
+                          [&](Operation *user) { return !inside.contains(user); });
+    });
+  }
+
+  /// What computes the mask and other full values, then what is done with the selected elements.
+  static SmallVector<SmallVector<Operation *>, 2> splitAtMask(ArrayRef<Operation *> ops) {
+    SmallVector<SmallVector<Operation *>, 2> parts(2);
+    DenseSet<Operation *> selected;
+    for (Operation *op : ops) {
+      bool isSelected = groupRoleOf(op) == GroupRole::MaskRead ||
+                        llvm::any_of(op->getOperands(), [&](Value operand) {
+                          return selected.contains(operand.getDefiningOp());
+                        });
+      if (isSelected) {
+        selected.insert(op);
+      }
+      parts[isSelected].push_back(op);
+    }
+    return parts;
   }
 
   static void makeGroup(ArrayRef<Operation *> ops, Operation *end) {

@@ -165,3 +165,23 @@ func.func @negative_numbers(%x: tensor<f32>) -> tensor<f32> {
   %1 = trace.tanh %0 : (tensor<f32>) -> tensor<f32>
   return %1 : tensor<f32>
 }
+
+// -----
+
+/// The mask is stored, so it is there before its count is needed.
+// CHECK-LABEL: @stored_mask_comes_first
+// CHECK: trace.group {
+// CHECK-NEXT: trace.exp
+// CHECK-NEXT: %[[M:.+]] = trace.gt
+// CHECK: }
+// CHECK: trace.group {
+// CHECK-NEXT: trace.indexing_multi_axis_vec
+// CHECK-NEXT: trace.sum
+// CHECK: }
+func.func @stored_mask_comes_first(%x: tensor<?xf32>, %t: tensor<f32>) -> (tensor<?xi1>, tensor<f32>) {
+  %e = trace.exp %x : (tensor<?xf32>) -> tensor<?xf32>
+  %m = trace.gt %e, %t : (tensor<?xf32>, tensor<f32>) -> tensor<?xi1>
+  %s = trace.indexing_multi_axis_vec %x<[mask(1)]>(%m) : (tensor<?xf32>, tensor<?xi1>) -> tensor<?xf32>
+  %r = trace.sum %s axes [0] keepdims false : (tensor<?xf32>) -> tensor<f32>
+  return %m, %r : tensor<?xi1>, tensor<f32>
+}

@@ -178,6 +178,18 @@ TEST(Compiler, FullReductionOfManyBlocks) {
   compareSections(b.graph, {{f32({1000})}, {f32({4096})}, {f32({300001})}});
 }
 
+TEST(Compiler, SumsOfEveryLength) {
+  TraceBuilder b;
+  VarId x = b.input(f32({100}), {kUnknownDim});
+  VarId y = b.op(OpKind::mul, {}, {x, x});
+  b.output(b.op(OpKind::sum, reduceAttrs({0}), {y}));
+  std::vector<std::vector<TensorType>> calls;
+  for (int64_t length = 0; length <= 300; ++length) {
+    calls.push_back({f32({length})});
+  }
+  compareSections(b.graph, calls);
+}
+
 TEST(Compiler, StencilOfSlices) {
   TraceBuilder b;
   VarId x = b.input(f32({50, 60}), {kUnknownDim, kUnknownDim});
@@ -281,6 +293,28 @@ TEST(Compiler, MatmulBetweenGroups) {
   VarId hidden = b.op(OpKind::matmul, {}, {b.op(OpKind::tanh, {}, {b.op(OpKind::add, {}, {x, x})}), w});
   b.output(b.op(OpKind::maximum, {}, {b.op(OpKind::mul, {}, {hidden, hidden}), b.constantF32(0.5f)}));
   compareSections(b.graph, {{f32({20, 30})}, {f32({5, 30})}});
+}
+
+/// An index that is out of range in a fused gather: the error of eager, with op and line.
+TEST(Compiler, IndexOutOfRangeInAKernel) {
+  TraceBuilder b;
+  VarId table = b.input(f32({4}));
+  VarId index = b.input({DType::Int64, {100}}, {kUnknownDim});
+  VarId read = b.index(OpKind::indexing_multi_axis_vec, {intArray()}, {table, index});
+  b.output(b.op(OpKind::mul, {}, {read, read}));
+  std::shared_ptr<Program> program = compileOrDie(b.graph, machineTargets());
+  ASSERT_TRUE(program);
+  std::vector<Tensor> inputs{makeTensor(f32({4}), 1), makeTensor({DType::Int64, {100}}, 2)};
+  reinterpret_cast<int64_t *>(inputs[1].bytes.data())[70] = 9;
+  RunResult portable = runSection(program, {SectionChoice::Portable}, inputs);
+  EXPECT_EQ(portable.status.code(), StatusCode::IndexOutOfRange);
+  for (const NativeSection &section : program->sections) {
+    RunResult native = runSection(program, {SectionChoice::Native, section.isa}, inputs);
+    EXPECT_EQ(native.status.code(), StatusCode::IndexOutOfRange);
+    EXPECT_EQ(native.status.message(), portable.status.message());
+    EXPECT_NE(native.status.message().find("model.py:10"), std::string::npos)
+        << native.status.message();
+  }
 }
 
 TEST(Compiler, ANewSizeCompilesNothing) {
