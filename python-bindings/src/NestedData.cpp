@@ -1,0 +1,299 @@
+#include "NestedData.h"
+
+#include "FromArray.h"
+#include "Sizes.h"
+#include "TensorObject.h"
+#include "tracec/Functional.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace tracec::python {
+
+using tracert::AttrValue;
+using tracert::OpCall;
+using tracert::OpKind;
+
+namespace {
+
+bool fail(const Status &status) {
+  raise(status);
+  return false;
+}
+
+} // namespace
+
+bool isSequence(PyObject *object) {
+  return PyList_Check(object) || PyTuple_Check(object) || Py_IS_TYPE(object, &PyRange_Type);
+}
+
+bool Nest::scan(PyObject *object, size_t depth) {
+  if (!isSequence(object)) {
+    return scanLeaf(object, depth);
+  }
+  if (depth >= tracert::kMaxRank) {
+    raiseFormat(PyExc_ValueError, "nested deeper than %zu levels", tracert::kMaxRank);
+    return false;
+  }
+  PyObject *items = PySequence_Fast(object, "expected a sequence");
+  if (!items) {
+    return false;
+  }
+  Py_ssize_t count = PySequence_Fast_GET_SIZE(items);
+  bool ok = true;
+  if (depth == shape.size()) {
+    ok = !isRankFixed || raggedAt(depth);
+    shape.push_back(count);
+  } else {
+    ok = shape[depth] == count || raggedAt(depth);
+  }
+  if (ok && count == 0) {
+    ok = !isRankFixed || shape.size() == depth + 1 || raggedAt(depth);
+    isRankFixed = true;
+  }
+  for (Py_ssize_t i = 0; ok && i < count; ++i) {
+    ok = scan(PySequence_Fast_GET_ITEM(items, i), depth + 1);
+  }
+  Py_DECREF(items);
+  return ok;
+}
+
+bool Nest::scanLeaf(PyObject *object, size_t depth) {
+  if (isTensor(object)) {
+    hasTensors = true;
+    return true;
+  }
+  if (PyBool_Check(object)) {
+    hasBool = true;
+  } else if (isSize(object) || (PyLong_Check(object) && !PyObject_CheckBuffer(object))) {
+    hasInt = true;
+  } else if (PyFloat_Check(object) && !PyObject_CheckBuffer(object)) {
+    hasFloat = true;
+  } else if (isArrayLike(object)) {
+    std::optional<DType> dtype = arrayDType(object);
+    PyObject *rank = PyObject_GetAttrString(object, "ndim");
+    bool isScalar = rank && PyLong_Check(rank) && PyLong_AsLong(rank) == 0;
+    Py_XDECREF(rank);
+    PyErr_Clear();
+    if (!isScalar) {
+      hasTensors = true;
+      return true;
+    }
+    if (!dtype) {
+      raiseFormat(PyExc_TypeError, "unsupported element of type %s in a nested sequence",
+                  Py_TYPE(object)->tp_name);
+      return false;
+    }
+    strong |= 1u << static_cast<int>(*dtype);
+  } else {
+    raiseFormat(PyExc_TypeError, "tensor() expects numbers, got %s", Py_TYPE(object)->tp_name);
+    return false;
+  }
+  if (hasTensors) {
+    return true;
+  }
+  if (isRankFixed && depth != shape.size()) {
+    return raggedAt(depth);
+  }
+  isRankFixed = true;
+  return depth == shape.size() || raggedAt(depth);
+}
+
+namespace {
+
+Result<DType> dtypeOfNest(const Nest &nest) {
+  if (!nest.strong) {
+    return nest.hasFloat  ? DType::Float32
+           : nest.hasInt  ? DType::Int32
+           : nest.hasBool ? DType::Bool
+                          : DType::Float32;
+  }
+  std::vector<Operand> operands;
+  for (DType dtype : tracert::kAllDTypes) {
+    if (nest.strong & (1u << static_cast<int>(dtype))) {
+      TRACERT_ASSIGN(Value example, allocateValue({dtype, {}}));
+      operands.push_back(Operand::of(std::move(example)));
+    }
+  }
+  using Kind = PythonScalar::Kind;
+  const std::pair<bool, Kind> weak[] = {
+      {nest.hasBool, Kind::Bool}, {nest.hasInt, Kind::Int}, {nest.hasFloat, Kind::Float}};
+  for (auto [isSeen, kind] : weak) {
+    if (isSeen) {
+      operands.push_back(Operand::of(PythonScalar{.kind = kind}));
+    }
+  }
+  return promote(operands);
+}
+
+/// Writes leaves one after another into memory of one dtype.
+class LeafWriter {
+public:
+  LeafWriter(DType dtype, void *data, bool isInferred)
+      : dtype(dtype), next(static_cast<char *>(data)), isInferred(isInferred) {}
+
+  bool write(PyObject *object) {
+    if (isSequence(object)) {
+      PyObject *items = PySequence_Fast(object, "expected a sequence");
+      bool ok = items != nullptr;
+      for (Py_ssize_t i = 0; ok && i < PySequence_Fast_GET_SIZE(items); ++i) {
+        ok = write(PySequence_Fast_GET_ITEM(items, i));
+      }
+      Py_XDECREF(items);
+      return ok;
+    }
+    bool ok = dtype == DType::Bool        ? writeBool(object)
+              : tracert::isInteger(dtype) ? writeInteger(object)
+                                          : writeFloat(object);
+    next += tracert::dtypeSize(dtype);
+    return ok;
+  }
+
+private:
+  bool writeBool(PyObject *object) {
+    int truth = PyObject_IsTrue(object);
+    *next = truth > 0;
+    return truth >= 0;
+  }
+
+  bool writeInteger(PyObject *object) {
+    int64_t value = 0;
+    int overflow = 0;
+    if (PyIndex_Check(object)) {
+      PyObject *number = PyNumber_Index(object);
+      if (!number) {
+        return false;
+      }
+      value = PyLong_AsLongLongAndOverflow(number, &overflow);
+      Py_DECREF(number);
+    } else if (!truncate(object, &value, &overflow)) {
+      return false;
+    }
+    if (overflow || !fits(value)) {
+      raiseFormat(PyExc_OverflowError, "%S does not fit %s%s", object,
+                  tracert::dtypeName(dtype).data(),
+                  isInferred ? "; pass dtype=tc.int64 for larger integers" : "");
+      return false;
+    }
+    std::memcpy(next, &value, tracert::dtypeSize(dtype)); // little endian
+    return true;
+  }
+
+  /// A float (or NumPy bool) towards zero.
+  bool truncate(PyObject *object, int64_t *value, int *overflow) {
+    double number = PyFloat_AsDouble(object);
+    if (number == -1 && PyErr_Occurred()) {
+      return false;
+    }
+    if (std::isnan(number)) {
+      raiseFormat(PyExc_ValueError, "NaN does not fit %s", tracert::dtypeName(dtype).data());
+      return false;
+    }
+    number = std::trunc(number);
+    *overflow = !(number >= -0x1p63 && number < 0x1p63);
+    *value = *overflow ? 0 : static_cast<int64_t>(number);
+    return true;
+  }
+
+  bool fits(int64_t value) const {
+    switch (dtype) {
+    case DType::UInt8:
+      return value >= 0 && value <= std::numeric_limits<uint8_t>::max();
+    case DType::Int32:
+      return value >= std::numeric_limits<int32_t>::min() &&
+             value <= std::numeric_limits<int32_t>::max();
+    default:
+      return true;
+    }
+  }
+
+  bool writeFloat(PyObject *object) {
+    double value;
+    if (PyFloat_CheckExact(object)) {
+      value = PyFloat_AS_DOUBLE(object);
+    } else if (isSize(object) || PyLong_Check(object)) {
+      return writeIntegerAsFloat(object);
+    } else {
+      value = PyFloat_AsDouble(object);
+      if (value == -1 && PyErr_Occurred()) {
+        return false;
+      }
+    }
+    if (dtype == DType::Float32) {
+      float narrow = static_cast<float>(value);
+      std::memcpy(next, &narrow, sizeof(narrow));
+    } else {
+      std::memcpy(next, &value, sizeof(value));
+    }
+    return true;
+  }
+
+  /// Rounds once: an int64 must not go to float32 through double.
+  bool writeIntegerAsFloat(PyObject *object) {
+    PyObject *number = PyNumber_Index(object);
+    if (!number) {
+      return false;
+    }
+    int overflow = 0;
+    int64_t value = PyLong_AsLongLongAndOverflow(number, &overflow);
+    double wide = static_cast<double>(value);
+    if (overflow) {
+      wide = PyLong_AsDouble(number);
+      if (wide == -1 && PyErr_Occurred()) {
+        // Beyond double's range: rounds to infinity.
+        PyErr_Clear();
+        wide = overflow * std::numeric_limits<double>::infinity();
+      }
+    }
+    Py_DECREF(number);
+    if (dtype == DType::Float32) {
+      float narrow = overflow ? static_cast<float>(wide) : static_cast<float>(value);
+      std::memcpy(next, &narrow, sizeof(narrow));
+    } else {
+      std::memcpy(next, &wide, sizeof(wide));
+    }
+    return true;
+  }
+
+  DType dtype;
+  char *next;
+  bool isInferred;
+};
+
+} // namespace
+
+bool castOnHost(Value &value, DType dtype) {
+  if (value->dtype() == dtype) {
+    return true;
+  }
+  OpCall call{OpKind::cast, {AttrValue::dtype(dtype)}};
+  Result<Values> results = evaluate(call, {&value, 1});
+  if (!results.ok()) {
+    return fail(results.status());
+  }
+  value = std::move(results->front());
+  return true;
+}
+
+bool buildNest(PyObject *object, const Nest &nest, std::optional<DType> wanted, Value &value) {
+  Result<DType> inferred = dtypeOfNest(nest);
+  if (!inferred.ok()) {
+    return fail(inferred.status());
+  }
+  DType dtype = wanted.value_or(*inferred);
+  // Half is no arithmetic type: leaves are gathered in double and rounded once by the cast.
+  DType stored = dtype == DType::Float16 ? DType::Float64 : dtype;
+  Result<Value> fresh = allocateValue({stored, nest.shape});
+  if (!fresh.ok()) {
+    return fail(fresh.status());
+  }
+  LeafWriter writer(stored, (*fresh)->view().data, !wanted && !nest.strong);
+  if (!writer.write(object)) {
+    return false;
+  }
+  value = std::move(*fresh);
+  return castOnHost(value, dtype);
+}
+
+} // namespace tracec::python
