@@ -161,8 +161,7 @@ bool isIndex(int32_t index, size_t count) {
   return index >= 0 && static_cast<size_t>(index) < count;
 }
 
-template <class Def>
-int32_t findName(const std::vector<Def> &list, const char *name) {
+template <class Def> int32_t findName(const std::vector<Def> &list, const char *name) {
   for (size_t i = 0; name && i < list.size(); ++i) {
     if (list[i].name == name) {
       return static_cast<int32_t>(i);
@@ -263,8 +262,7 @@ trt_status trt_model_load_fd(int fd, const trt_load_options *options, trt_model 
       return nullArgument("model");
     }
     TRACERT_ASSIGN(LoadOptions loadOptions, loadOptionsOf(options));
-    TRACERT_ASSIGN(MappedFile file,
-                   mapDescriptor(fd, "file descriptor " + std::to_string(fd)));
+    TRACERT_ASSIGN(MappedFile file, mapDescriptor(fd, "file descriptor " + std::to_string(fd)));
     return makeModel(loadProgram(file.bytes, std::move(file.owner), loadOptions), model);
   });
 }

@@ -95,8 +95,8 @@ Status takeInput(trt_session &session, size_t i) {
   Allocator &allocator = processAllocator();
   BufferRef copy(Buffer::allocate(allocator, static_cast<size_t>(type.byteCount())));
   if (!copy) {
-    return Status::outOfMemory("no memory for an aligned copy of input '" +
-                               program.inputs[i].name + "'");
+    return Status::outOfMemory("no memory for an aligned copy of input '" + program.inputs[i].name +
+                               "'");
   }
   session.taken[i] = TensorView::contiguous(copy->data(), type);
   copyMisaligned(given, session.taken[i]);
@@ -130,9 +130,9 @@ Status setInput(trt_session &session, int32_t index, const trt_tensor *tensor) {
     session.isInputSet[i] = false;
     return {};
   }
-  TRACERT_ASSIGN(session.inputs[i],
-                 viewOfTensor(tensor, ("input '" + session.model->program->inputs[i].name + "'")
-                                          .c_str()));
+  TRACERT_ASSIGN(
+      session.inputs[i],
+      viewOfTensor(tensor, ("input '" + session.model->program->inputs[i].name + "'").c_str()));
   session.isInputSet[i] = true;
   return {};
 }
@@ -141,8 +141,7 @@ Status setInput(trt_session &session, int32_t index, const trt_tensor *tensor) {
 
 Status makeExecutor(trt_session &session, std::unique_ptr<Executor> &executor) {
   ExecutorOptions options;
-  TRACERT_ASSIGN(options.section,
-                 sectionChoice(*session.model->program, session.options.section));
+  TRACERT_ASSIGN(options.section, sectionChoice(*session.model->program, session.options.section));
   options.pool = session.pool.get();
   TRACERT_ASSIGN(executor, Executor::create(session.model->program, options));
   const NativeSection *section = chosenSection(*session.model->program, options.section);
@@ -220,9 +219,10 @@ trt_status trt_session_set_output(trt_session *session, int32_t index, const trt
       session->places[i].reset();
       return {};
     }
-    TRACERT_ASSIGN(TensorView place,
-                   viewOfTensor(tensor, ("output '" + session->model->program->outputs[i].name +
-                                         "'").c_str()));
+    TRACERT_ASSIGN(
+        TensorView place,
+        viewOfTensor(tensor,
+                     ("output '" + session->model->program->outputs[i].name + "'").c_str()));
     if (!isAligned(place)) {
       return Status::invalidArgument("output '" + session->model->program->outputs[i].name +
                                      "': the memory is not aligned to the size of its elements");

@@ -117,8 +117,8 @@ trt_status trt_compare(const trt_tensor *expected, const trt_tensor *actual,
                   found.has_same_type
                       ? std::to_string(found.mismatch_count) + " of " +
                             std::to_string(found.element_count) + " elements differ"
-                      : "the tensors have different types: " + expectedView.type().str() +
-                            " and " + actualView.type().str());
+                      : "the tensors have different types: " + expectedView.type().str() + " and " +
+                            actualView.type().str());
   });
 }
 

@@ -33,8 +33,7 @@ Status checkDim(const Program &program, const InputDef &input, size_t axis, int6
     return {};
   }
   return Status::invalidArgument(inputPrefix(input) + "axis " + std::to_string(axis) + " is '" +
-                                 def.name + "', which is " +
-                                 std::to_string(symbolSizes[symbol]) +
+                                 def.name + "', which is " + std::to_string(symbolSizes[symbol]) +
                                  " in an earlier input, got " + std::to_string(size));
 }
 

@@ -1,6 +1,7 @@
 /// XXH3 (64 bits) of a segment's content, fed in pieces.
 ///
-///   ContentHash hash; hash.add(data, size); hash.addZeros(padding); uint64_t value = hash.finish();
+///   ContentHash hash; hash.add(data, size); hash.addZeros(padding); uint64_t value =
+///   hash.finish();
 ///
 /// The library's header is included here only, compiled into this file's users.
 #pragma once

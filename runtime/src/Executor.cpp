@@ -56,8 +56,7 @@ public:
     failed = kNoIndex;
     TRACERT_TRY(takeInputs(inputs));
     TRACERT_TRY(checkCallInputs(shared, taken));
-    Result<std::unique_ptr<Plan>> plan =
-        buildPlan(core, taken, {.keepsAllValues = true}, failed);
+    Result<std::unique_ptr<Plan>> plan = buildPlan(core, taken, {.keepsAllValues = true}, failed);
     if (!plan.ok()) {
       return atOp(shared, failed, plan.status());
     }
@@ -83,8 +82,7 @@ private:
     if (state.buffer && state.view.type() == type) {
       return {};
     }
-    BufferRef buffer(
-        Buffer::allocate(*core.allocator, static_cast<size_t>(type.byteCount())));
+    BufferRef buffer(Buffer::allocate(*core.allocator, static_cast<size_t>(type.byteCount())));
     if (!buffer) {
       return Status::outOfMemory("no memory for session state of type " + type.str());
     }
@@ -251,8 +249,7 @@ Result<const NativeSection *> chooseSection(const Program &program, const Sectio
     }
     return &section;
   }
-  return Status::unsupported("the program has no section for " +
-                             std::string(isaName(choice.isa)));
+  return Status::unsupported("the program has no section for " + std::string(isaName(choice.isa)));
 }
 
 } // namespace

@@ -198,8 +198,8 @@ public:
   }
 
 private:
-  /// The order of a sum depends on whether the innermost axis that is not 1 is reduced; the code was
-  /// made for the vector axis, which a call may turn into an axis of size 1.
+  /// The order of a sum depends on whether the innermost axis that is not 1 is reduced; the code
+  /// was made for the vector axis, which a call may turn into an axis of size 1.
   bool changesOrder() const {
     if (kernel.isFlat || kernel.reducedAxes.empty()) {
       return false;
@@ -324,8 +324,7 @@ private:
     if (view.shape.size() == domain.shape.size() && view.shape == domain.shape) {
       return push(access, access.value, view.dtype, view.data, view.strides);
     }
-    if (kernel.reducedAxes.empty() ||
-        !resultStrides(kernel, view, domain.shape, strides)) {
+    if (kernel.reducedAxes.empty() || !resultStrides(kernel, view, domain.shape, strides)) {
       return BindOutcome::NotFitting;
     }
     return push(access, access.value, view.dtype, view.data, std::move(strides));

@@ -3,8 +3,9 @@
 ///   TRACERT_ASSIGN(BindOutcome outcome, bindLaunch(program, section, instruction, values, bound));
 ///
 /// Binding reads the values' views, and with ReadsMemory::Yes also bounds that are operands (while
-/// planning there is no memory yet, so those launches are bound while running). It says NotFitting when the strides or shapes of this call
-/// are not what the code was compiled for; the launch is then replaced by its ops.
+/// planning there is no memory yet, so those launches are bound while running). It says NotFitting
+/// when the strides or shapes of this call are not what the code was compiled for; the launch is
+/// then replaced by its ops.
 #pragma once
 
 #include "tracert/Allocator.h"

@@ -22,6 +22,14 @@ KernelFrame frameOf(const BoundLaunch &bound, int64_t begin, int64_t end, void *
   return frame;
 }
 
+// The sanitizer would look for its own note in front of the generated code.
+#if defined(__clang__)
+__attribute__((no_sanitize("function")))
+#endif
+int32_t callEntry(KernelEntry entry, KernelFrame *frame) {
+  return entry(frame);
+}
+
 /// What the threads of one launch share.
 struct SharedLaunch {
   const BoundLaunch &bound;
@@ -33,8 +41,8 @@ struct SharedLaunch {
   int takeSlot() {
     for (;;) {
       uint64_t slots = freeSlots.load(std::memory_order_relaxed);
-      if (slots != 0 && freeSlots.compare_exchange_weak(slots, slots & (slots - 1),
-                                                        std::memory_order_acquire)) {
+      if (slots != 0 &&
+          freeSlots.compare_exchange_weak(slots, slots & (slots - 1), std::memory_order_acquire)) {
         return std::countr_zero(slots);
       }
     }
@@ -44,9 +52,9 @@ struct SharedLaunch {
   void runRange(int64_t begin, int64_t end) {
     int slot = takeSlot();
     void *memory = scratch + static_cast<size_t>(slot) * kKernelScratchBytes;
-    KernelFrame frame = frameOf(bound, begin * grain,
-                                std::min(end * grain, bound.splitCount), memory);
-    if (bound.entry(&frame) != kKernelOk) {
+    KernelFrame frame =
+        frameOf(bound, begin * grain, std::min(end * grain, bound.splitCount), memory);
+    if (callEntry(bound.entry, &frame) != kKernelOk) {
       hasFailed.store(true, std::memory_order_relaxed);
     }
     giveSlot(slot);
@@ -57,8 +65,8 @@ struct SharedLaunch {
 
 Status LaunchRunner::reserve(Allocator &allocator, int threadCount) {
   slotCount = std::clamp(threadCount, 1, kMaxScratchSlots);
-  scratch = BufferRef(
-      Buffer::allocate(allocator, static_cast<size_t>(slotCount) * kKernelScratchBytes));
+  scratch =
+      BufferRef(Buffer::allocate(allocator, static_cast<size_t>(slotCount) * kKernelScratchBytes));
   if (!scratch) {
     return Status::outOfMemory("no memory for the scratch buffers of compiled kernels");
   }
@@ -70,16 +78,15 @@ LaunchOutcome LaunchRunner::run(const BoundLaunch &bound, void *partials, Thread
   bool isSplit = bound.isWorthThreads && pool && pool->threadCount() > 1;
   if (isSplit) {
     uint64_t slots = slotCount == 64 ? ~uint64_t(0) : (uint64_t(1) << slotCount) - 1;
-    int64_t grain = bound.kernel->isFlat && bound.kernel->split == KernelSplit::OuterAxis
-                        ? kFlatGrain
-                        : 1;
+    int64_t grain =
+        bound.kernel->isFlat && bound.kernel->split == KernelSplit::OuterAxis ? kFlatGrain : 1;
     SharedLaunch shared{bound, static_cast<char *>(scratch->data()), {slots}, {false}, grain};
     int64_t parts = bound.splitCount / grain + (bound.splitCount % grain != 0);
     pool->parallelFor(parts, [&](int64_t begin, int64_t end) { shared.runRange(begin, end); });
     outcome.isIndexError = shared.hasFailed.load(std::memory_order_relaxed);
   } else {
     KernelFrame frame = frameOf(bound, 0, bound.splitCount, scratch->data());
-    outcome.isIndexError = bound.entry(&frame) != kKernelOk;
+    outcome.isIndexError = callEntry(bound.entry, &frame) != kKernelOk;
     outcome.count = frame.count;
   }
   if (!outcome.isIndexError && !bound.joins.empty()) {

@@ -3,8 +3,8 @@
 ///
 ///   TRACERT_ASSIGN(std::unique_ptr<Plan> plan, buildPlan(core, inputs, options, failedOp));
 ///
-/// A value is Static when its type and its place (a storage and an offset) are known, Dynamic when a
-/// size or a place is known only while running, TypeOnly when it lives inside a kernel. Views of
+/// A value is Static when its type and its place (a storage and an offset) are known, Dynamic when
+/// a size or a place is known only while running, TypeOnly when it lives inside a kernel. Views of
 /// Static values hold `fakeBase() + offset` until the plan is bound; see PlanRunner.h.
 #pragma once
 
@@ -21,6 +21,12 @@ namespace tracert {
 inline char *fakeBase() { return reinterpret_cast<char *>(uintptr_t(1) << 45); }
 inline int64_t offsetOf(const void *fakePointer) {
   return static_cast<const char *>(fakePointer) - fakeBase();
+}
+
+/// Where empty tensors that come without memory point: kernels may add offsets to it.
+inline void *emptyMemory() {
+  alignas(64) static constinit char memory[64] = {};
+  return memory;
 }
 
 /// What all plans of an executor share.

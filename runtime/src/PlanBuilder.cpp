@@ -71,9 +71,8 @@ private:
 
   void addConstants() {
     for (const ConstantDef &constant : program.constants) {
-      void *data = const_cast<void *>(constant.data);
-      uint32_t storage =
-          addStorage(StorageKind::Constant, 0, data, constant.type.byteCount());
+      void *data = constant.data ? const_cast<void *>(constant.data) : emptyMemory();
+      uint32_t storage = addStorage(StorageKind::Constant, 0, data, constant.type.byteCount());
       place(constant.value, constant.type, storage,
             TensorView::contiguous(fakeBase(), constant.type), /*isAlias=*/false);
       if (constant.type.rank() == 0 && isInteger(constant.type.dtype)) {
@@ -247,8 +246,7 @@ private:
     }
     // Positions are checked even when the operand lives inside a kernel.
     bool isStatic = operand.state == ValueState::Static;
-    TensorView view =
-        isStatic ? operand.view : TensorView::contiguous(fakeBase(), operand.type);
+    TensorView view = isStatic ? operand.view : TensorView::contiguous(fakeBase(), operand.type);
     TRACERT_ASSIGN(std::optional<TensorView> result, viewOf(op.call, view, sizes));
     if (result && isStatic) {
       uint32_t storage = operand.storage;
@@ -330,8 +328,9 @@ private:
       isStatic = isStatic && plan.values[value].state == ValueState::Static;
     }
     for (const KernelAccess &access : kernel.accesses) {
-      isStatic = isStatic && plan.values[isStored(access) ? storedValue(access) : access.value]
-                                 .type.isFullyKnown();
+      isStatic =
+          isStatic &&
+          plan.values[isStored(access) ? storedValue(access) : access.value].type.isFullyKnown();
     }
     TRACERT_ASSIGN(TensorType domain, domainType(program, kernel, plan.values, ReadsMemory::No));
     isStatic = isStatic && domain.isFullyKnown();
@@ -360,8 +359,7 @@ private:
       }
     }
     auto bound = std::make_unique<BoundLaunch>();
-    TRACERT_ASSIGN(BindOutcome outcome,
-                   bindLaunch(program, *core.section, instruction, plan.values,
+    TRACERT_ASSIGN(BindOutcome outcome, bindLaunch(program, *core.section, instruction, plan.values,
                                                    ReadsMemory::No, *bound));
     if (outcome == BindOutcome::NotFitting) {
       plan.storages.resize(storagesBefore);

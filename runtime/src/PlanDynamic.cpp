@@ -50,8 +50,8 @@ Status PlanRunner::giveMemory(Plan &plan, ValueId id, const TensorType &type) {
     if (value.type == type) {
       return {};
     }
-    return Status::internal("value %" + std::to_string(id) + " was planned as " +
-                            value.type.str() + " and turned out to be " + type.str());
+    return Status::internal("value %" + std::to_string(id) + " was planned as " + value.type.str() +
+                            " and turned out to be " + type.str());
   }
   value.type = type;
   value.buffer =
@@ -67,8 +67,8 @@ Status PlanRunner::giveMemory(Plan &plan, ValueId id, const TensorType &type) {
 bool PlanRunner::tryInPlace(Plan &plan, const OpDef &op) {
   PlanValue &old = plan.values[op.operands[0]];
   PlanValue &result = plan.values[op.results[0]];
-  bool canShare = op.inPlace && !plan.keepsAllValues && old.state == ValueState::Dynamic && old.buffer &&
-                  result.state == ValueState::Dynamic && old.buffer->isUnique() &&
+  bool canShare = op.inPlace && !plan.keepsAllValues && old.state == ValueState::Dynamic &&
+                  old.buffer && result.state == ValueState::Dynamic && old.buffer->isUnique() &&
                   !old.buffer->isForeign() && old.view.data == old.buffer->data() &&
                   old.view.isContiguous();
   // Kept by outputs: they are read after every step.
@@ -225,8 +225,8 @@ Status PlanRunner::recheckPending(Plan &plan, OpIndex &failedOp) {
   std::vector<OpIndex> pending = std::move(plan.pendingChecks);
   plan.pendingChecks.clear();
   for (OpIndex op : pending) {
-    bool isCounted = needsCounts(program.ops[op]) &&
-                     plan.values[program.ops[op].results[0]].type.isFullyKnown();
+    bool isCounted =
+        needsCounts(program.ops[op]) && plan.values[program.ops[op].results[0]].type.isFullyKnown();
     if (isCounted) {
       continue;
     }

@@ -127,8 +127,7 @@ private:
       } else {
         step.operands.push_back(plan.values[old].view);
         step.results.push_back(plan.values[op.results[0]].view);
-        copiedStorages.push_back(
-            {s, plan.values[old].storage, plan.values[op.results[0]].storage});
+        copiedStorages.push_back({s, plan.values[old].storage, plan.values[op.results[0]].storage});
       }
     }
   }
@@ -198,8 +197,8 @@ private:
     step.results.push_back(TensorView::contiguous(fakeBase(), value.type));
     plan.steps.push_back(std::move(step));
     partialStorages.push_back(kNoIndex);
-    copiedStorages.push_back({stepCount() - 1, value.storage,
-                              static_cast<uint32_t>(plan.storages.size() - 1)});
+    copiedStorages.push_back(
+        {stepCount() - 1, value.storage, static_cast<uint32_t>(plan.storages.size() - 1)});
   }
 
   Status layOut() {

@@ -14,7 +14,7 @@ Status PlanRunner::bind(Plan &plan, std::span<const TensorView> inputs) {
     }
     arenaSize = plan.arenaBytes;
   }
-  void *arenaBase = arena ? arena->data() : nullptr;
+  void *arenaBase = arena ? arena->data() : emptyMemory();
   if (!plan.isArenaBound || plan.boundArena != arenaBase) {
     for (const PointerPatch &patch : plan.arenaPatches) {
       *patch.slot = static_cast<char *>(arenaBase) + patch.offset;
@@ -24,7 +24,7 @@ Status PlanRunner::bind(Plan &plan, std::span<const TensorView> inputs) {
   }
   bases.resize(inputs.size() + plan.outputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    bases[i] = inputs[i].data;
+    bases[i] = inputs[i].data ? inputs[i].data : emptyMemory();
   }
   outputBuffers.resize(plan.outputs.size());
   for (size_t i = 0; i < plan.outputs.size(); ++i) {
@@ -40,9 +40,7 @@ Status PlanRunner::bind(Plan &plan, std::span<const TensorView> inputs) {
     bases[inputs.size() + i] = outputBuffers[i]->data();
   }
   for (const PointerPatch &patch : plan.callPatches) {
-    // Empty tensors may come without memory.
-    char *base = static_cast<char *>(bases[patch.baseIndex]);
-    *patch.slot = base ? base + patch.offset : nullptr;
+    *patch.slot = static_cast<char *>(bases[patch.baseIndex]) + patch.offset;
   }
   return {};
 }
@@ -89,8 +87,8 @@ Status PlanRunner::runStep(Plan &plan, Step &step, OpIndex &failedOp) {
   replacedCount += step.isReplacedLaunch;
   switch (step.kind) {
   case StepKind::Kernel: {
-    Status status = runKernel(core.context(step.op), program.ops[step.op].call, step.operands,
-                              step.results);
+    Status status =
+        runKernel(core.context(step.op), program.ops[step.op].call, step.operands, step.results);
     if (!status.ok()) {
       failedOp = step.op;
     }
@@ -144,8 +142,7 @@ Status PlanRunner::runLaunch(Plan &plan, Step &step, OpIndex &failedOp) {
 Result<OwnedTensor> PlanRunner::copyOut(const TensorView &view) {
   OwnedTensor copy;
   TensorType type = view.type();
-  copy.buffer =
-      BufferRef(Buffer::allocate(*core.allocator, static_cast<size_t>(type.byteCount())));
+  copy.buffer = BufferRef(Buffer::allocate(*core.allocator, static_cast<size_t>(type.byteCount())));
   if (!copy.buffer) {
     return Status::outOfMemory("no memory for an output of type " + type.str());
   }

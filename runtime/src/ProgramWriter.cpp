@@ -144,10 +144,10 @@ private:
     if (value.kind() == AttrKind::Index) {
       Offsets<schema::IndexItemDef> list;
       for (const IndexItem &item : value.asIndex().items) {
-        list.push_back(schema::CreateIndexItemDef(
-            builder, static_cast<uint8_t>(item.kind), item.hasBegin, item.hasEnd,
-            item.beginIsOperand, item.endIsOperand, item.maskRank, item.begin, item.end,
-            item.step));
+        list.push_back(schema::CreateIndexItemDef(builder, static_cast<uint8_t>(item.kind),
+                                                  item.hasBegin, item.hasEnd, item.beginIsOperand,
+                                                  item.endIsOperand, item.maskRank, item.begin,
+                                                  item.end, item.step));
       }
       items = builder.CreateVector(list);
       advancedFirst = value.asIndex().advancedFirst;
@@ -181,17 +181,16 @@ private:
   fb::Offset<schema::KernelDef> kernel(const KernelDef &def) {
     Offsets<schema::KernelAccessDef> accesses;
     for (const KernelAccess &access : def.accesses) {
-      accesses.push_back(schema::CreateKernelAccessDef(
-          builder, static_cast<uint8_t>(access.kind), access.value, access.op, access.indexedAxis,
-          static_cast<uint8_t>(access.innerStride)));
+      accesses.push_back(schema::CreateKernelAccessDef(builder, static_cast<uint8_t>(access.kind),
+                                                       access.value, access.op, access.indexedAxis,
+                                                       static_cast<uint8_t>(access.innerStride)));
     }
     auto accessesOffset = builder.CreateVector(accesses);
     auto name = builder.CreateString(def.name);
     auto reducedAxes = dims(def.reducedAxes);
-    return schema::CreateKernelDef(builder, name, def.codeOffset, def.domainValue, def.isFlat,
-                                   def.domainRank, reducedAxes, accessesOffset,
-                                   static_cast<uint8_t>(def.split), def.countValue,
-                                   def.nanosecondsPerElement);
+    return schema::CreateKernelDef(
+        builder, name, def.codeOffset, def.domainValue, def.isFlat, def.domainRank, reducedAxes,
+        accessesOffset, static_cast<uint8_t>(def.split), def.countValue, def.nanosecondsPerElement);
   }
 
   fb::Offset<schema::SectionDef> section(const NativeSection &def, uint32_t codeSegment) {
@@ -249,10 +248,8 @@ private:
     });
     auto ops = list<schema::OpDef>(program.ops, [&](const OpDef &def) { return op(def); });
     uint32_t codeSegment = firstCodeSegment;
-    auto sections =
-        list<schema::SectionDef>(program.sections, [&](const NativeSection &def) {
-          return section(def, codeSegment++);
-        });
+    auto sections = list<schema::SectionDef>(
+        program.sections, [&](const NativeSection &def) { return section(def, codeSegment++); });
     auto tensors = [&](const std::vector<TestTensor> &list_) {
       return list<schema::StoredTensorDef>(list_, [&](const TestTensor &tensor) {
         return stored(vectors, tensor.type, tensor.data);
@@ -271,9 +268,8 @@ private:
       ledgerLines.push_back(builder.CreateString(line));
     }
     auto ledger = builder.CreateVector(ledgerLines);
-    auto root =
-        schema::CreateProgramDef(builder, 0, producer, userInfo, ledger, symbols, values, inputs,
-                                 outputs, constants, ops, sections, testVectors);
+    auto root = schema::CreateProgramDef(builder, 0, producer, userInfo, ledger, symbols, values,
+                                         inputs, outputs, constants, ops, sections, testVectors);
     schema::FinishProgramDefBuffer(builder, root);
     return {reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize()};
   }

@@ -35,9 +35,8 @@ public:
     }));
     TRACERT_TRY(readSignature(*root));
     TRACERT_TRY(each(root->ops(), [&](const schema::OpDef *op) { return readOp(*op); }));
-    TRACERT_TRY(each(root->test_vectors(), [&](const schema::TestVectorDef *vector) {
-      return readVector(*vector);
-    }));
+    TRACERT_TRY(each(root->test_vectors(),
+                     [&](const schema::TestVectorDef *vector) { return readVector(*vector); }));
     TRACERT_TRY(readLocs());
     if (options.portableOnly) {
       return {};
@@ -92,7 +91,9 @@ private:
   Status dims(const fb::Vector<int64_t> *from, Dims &to) {
     if (from) {
       TRACERT_TRY(take(from->size()));
-      to = Dims(from->begin(), from->end());
+      // Bytes, since the verifier checks the alignment of the length only.
+      to.resize(from->size());
+      std::memcpy(to.data(), from->Data(), from->size() * sizeof(int64_t));
     }
     return {};
   }
@@ -255,9 +256,8 @@ private:
     }
     OpDef op;
     op.call.kind = *kind;
-    TRACERT_TRY(each(def.attrs(), [&](const schema::AttrDef *attr) {
-      return readAttr(*attr, op.call.attrs);
-    }));
+    TRACERT_TRY(each(def.attrs(),
+                     [&](const schema::AttrDef *attr) { return readAttr(*attr, op.call.attrs); }));
     TRACERT_TRY(numbers(def.operands(), op.operands));
     TRACERT_TRY(numbers(def.results(), op.results));
     TRACERT_TRY(numbers(def.source_ops(), op.sourceOps));
@@ -315,8 +315,8 @@ private:
       if (file >= fileCount) {
         return corrupt("the source locations are damaged");
       }
-      program.locs.push_back({root->files()->Get(file)->str(),
-                              root->lines()->Get(static_cast<fb::uoffset_t>(i))});
+      program.locs.push_back(
+          {root->files()->Get(file)->str(), root->lines()->Get(static_cast<fb::uoffset_t>(i))});
     }
     return {};
   }
@@ -342,9 +342,8 @@ private:
       section.blocks.push_back(std::move(block));
       return {};
     }));
-    TRACERT_TRY(each(def.kernels(), [&](const schema::KernelDef *from) {
-      return readKernel(*from, section);
-    }));
+    TRACERT_TRY(each(def.kernels(),
+                     [&](const schema::KernelDef *from) { return readKernel(*from, section); }));
     TRACERT_TRY(numbers(def.covered_ops(), section.coveredOps));
     TRACERT_TRY(readCode(def.code_segment(), section));
     program.sections.push_back(std::move(section));
@@ -380,8 +379,8 @@ private:
     }
     std::span<const uint8_t> code = container.segment(index);
     section.code.assign(code.begin(), code.end());
-    bool isSame = contentHash(section.code.data(), section.code.size()) ==
-                  container.segments[index].hash;
+    bool isSame =
+        contentHash(section.code.data(), section.code.size()) == container.segments[index].hash;
     if (hashes == HashCheck::Verify && !isSame) {
       return corrupt("the native code is damaged (content hash)");
     }

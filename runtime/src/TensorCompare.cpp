@@ -23,8 +23,9 @@ template <class Bits> int64_t ordered(Bits bits) {
   return value < 0 ? ~static_cast<int64_t>(value & mask) : static_cast<int64_t>(value);
 }
 
-template <class Bits> ElementDistance floatDistance(Bits expected, Bits actual, double expectedValue,
-                                                    double actualValue) {
+template <class Bits>
+ElementDistance floatDistance(Bits expected, Bits actual, double expectedValue,
+                              double actualValue) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   bool expectedNaN = std::isnan(expectedValue);
   bool actualNaN = std::isnan(actualValue);
@@ -64,8 +65,8 @@ ElementDistance distance(DType dtype, const char *expected, const char *actual, 
   case DType::Float32: {
     auto e = load<float>(expected);
     magnitude = std::abs(static_cast<double>(e));
-    return floatDistance(load<uint32_t>(expected), load<uint32_t>(actual),
-                         static_cast<double>(e), static_cast<double>(load<float>(actual)));
+    return floatDistance(load<uint32_t>(expected), load<uint32_t>(actual), static_cast<double>(e),
+                         static_cast<double>(load<float>(actual)));
   }
   case DType::Float16: {
     auto e = static_cast<double>(scalar::widenHalf(load<uint16_t>(expected)));
@@ -128,9 +129,9 @@ Comparison compareTensors(const TensorView &expected, const TensorView &actual,
     sum += found.abs;
     result.maxAbs = std::fmax(result.maxAbs, found.abs);
     result.maxUlp = std::max(result.maxUlp, found.ulp);
-    bool isClose = !tolerance.isExact() && std::isfinite(found.abs) &&
-                   (found.abs <= tolerance.atol + tolerance.rtol * magnitude ||
-                    found.ulp <= tolerance.ulp);
+    bool isClose =
+        !tolerance.isExact() && std::isfinite(found.abs) &&
+        (found.abs <= tolerance.atol + tolerance.rtol * magnitude || found.ulp <= tolerance.ulp);
     if (!isClose) {
       result.firstBad = result.mismatchCount == 0 ? i : result.firstBad;
       ++result.mismatchCount;

@@ -34,8 +34,7 @@ public:
 
 private:
   /// `what` makes the name for a message; names are not made for good programs.
-  template <class Name>
-  Status checkDims(const Dims &dims, DType dtype, const Name &what) const {
+  template <class Name> Status checkDims(const Dims &dims, DType dtype, const Name &what) const {
     if (dims.size() > kMaxRank) {
       return bad(what() + " has rank " + std::to_string(dims.size()) + ", at most " +
                  std::to_string(kMaxRank) + " is possible");
@@ -63,8 +62,8 @@ private:
       if (!isKnownDType(static_cast<uint8_t>(value.dtype))) {
         return bad("value %" + std::to_string(i) + " has an unknown dtype");
       }
-      TRACERT_TRY(checkDims(value.dims, value.dtype,
-                            [i] { return "value %" + std::to_string(i); }));
+      TRACERT_TRY(
+          checkDims(value.dims, value.dtype, [i] { return "value %" + std::to_string(i); }));
     }
     return {};
   }
@@ -258,8 +257,7 @@ private:
     for (const OutputDef &output : program.outputs) {
       std::string what = "output '" + output.name + "'";
       if (output.value >= program.values.size() || !isDefined[output.value]) {
-        return bad(what + " is value %" + std::to_string(output.value) +
-                   ", which nothing defines");
+        return bad(what + " is value %" + std::to_string(output.value) + ", which nothing defines");
       }
       if (!names.insert(output.name).second) {
         return bad(what + " is named twice");

@@ -160,8 +160,7 @@ private:
                    std::to_string(operand) + " before it is there");
       }
     }
-    bool isMade = runs || isSizeOnly(op) ||
-                  (op.call.info().has(kTraitView) && operandsInMemory);
+    bool isMade = runs || isSizeOnly(op) || (op.call.info().has(kTraitView) && operandsInMemory);
     for (ValueId result : op.results) {
       isTyped[result] = true;
       hasMemory[result] = hasMemory[result] || isMade;
@@ -179,8 +178,8 @@ private:
     }
     const KernelDef &kernel = section.kernels[instruction.index];
     std::string what = "kernel '" + kernel.name + "' ";
-    auto covered = std::span(section.coveredOps)
-                       .subspan(instruction.firstCovered, instruction.coveredCount);
+    auto covered =
+        std::span(section.coveredOps).subspan(instruction.firstCovered, instruction.coveredCount);
     ++launchNumber;
     insideOf.resize(program.values.size(), 0);
     for (OpIndex op : covered) {
@@ -214,8 +213,8 @@ private:
         std::find(covered.begin(), covered.end(), access.op) == covered.end()) {
       return bad(what + "has an access of an op that it does not cover");
     }
-    ValueId value = access.kind == AccessKind::SetStore ? program.ops[access.op].results[0]
-                                                        : access.value;
+    ValueId value =
+        access.kind == AccessKind::SetStore ? program.ops[access.op].results[0] : access.value;
     bool isStore = access.kind == AccessKind::Store || access.kind == AccessKind::CompactStore ||
                    access.kind == AccessKind::ReduceStore || access.kind == AccessKind::SetStore;
     if (!isStore) {

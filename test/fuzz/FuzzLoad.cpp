@@ -81,12 +81,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   }
   bool isGraph = data[0] % 2 == 1;
-  std::vector<uint8_t> bytes = isGraph ? containerOf(data + 1, size - 1)
-                                       : std::vector<uint8_t>(data + 1, data + size);
+  std::vector<uint8_t> bytes =
+      isGraph ? containerOf(data + 1, size - 1) : std::vector<uint8_t>(data + 1, data + size);
   LoadOptions options;
   options.portableOnly = true;
-  auto program = readProgram(bytes, nullptr, options,
-                             isGraph ? HashCheck::Skip : HashCheck::Verify);
+  auto program =
+      readProgram(bytes, nullptr, options, isGraph ? HashCheck::Skip : HashCheck::Verify);
   if (program.ok()) {
     replay(*program);
   }

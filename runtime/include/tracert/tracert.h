@@ -45,9 +45,16 @@ extern "C" {
 
 #define TRT_API __attribute__((visibility("default")))
 
+/* In C++ an enum that says its type may hold any number, so that a wrong one can be refused. */
+#ifdef __cplusplus
+#define TRT_ENUM(name) typedef enum name : int32_t
+#else
+#define TRT_ENUM(name) typedef enum name
+#endif
+
 /* ---- status ----------------------------------------------------------------------------------- */
 
-typedef enum trt_status {
+TRT_ENUM(trt_status) {
   /* Done. */
   TRT_OK = 0,
   /* A value, shape, name or handle is not acceptable. */
@@ -86,7 +93,7 @@ TRT_API const char *trt_format_version(void);
 /* ---- types ------------------------------------------------------------------------------------ */
 
 /* Element types. bool is one byte, 0 or 1; float16 is its 16 bits. */
-typedef enum trt_dtype {
+TRT_ENUM(trt_dtype) {
   TRT_BOOL = 0,
   TRT_INT32 = 3,
   TRT_INT64 = 4,
@@ -188,7 +195,7 @@ TRT_API trt_status trt_model_vector_input(const trt_model *model, int32_t vector
 
 typedef struct trt_session trt_session;
 
-typedef enum trt_section {
+TRT_ENUM(trt_section) {
   /* The best that the machine can run, the portable one if there is no other. */
   TRT_SECTION_BEST = 0,
   /* Library kernels only, at the baseline instruction set. */

@@ -117,7 +117,9 @@ struct Tensor {
 };
 
 template <class T> Tensor tensor(T *data, std::initializer_list<int64_t> shape) {
-  return {DTypeOf<std::remove_const_t<T>>::value, shape, {},
+  return {DTypeOf<std::remove_const_t<T>>::value,
+          shape,
+          {},
           const_cast<std::remove_const_t<T> *>(data)};
 }
 

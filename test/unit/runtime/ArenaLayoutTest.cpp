@@ -48,8 +48,8 @@ TEST(ArenaLayout, MemoryIsUsedAgain) {
 
 TEST(ArenaLayout, TheSmallestBlockThatFitsIsTaken) {
   // Two free blocks, kept apart by buffers that live on.
-  std::vector<ArenaRequest> requests{{4096, 0, 2, 0}, {64, 0, 9, 0}, {512, 1, 2, 0},
-                                     {64, 1, 9, 0},   {400, 3, 9, 0}};
+  std::vector<ArenaRequest> requests{
+      {4096, 0, 2, 0}, {64, 0, 9, 0}, {512, 1, 2, 0}, {64, 1, 9, 0}, {400, 3, 9, 0}};
   layOutArena(requests);
   EXPECT_EQ(requests[4].offset, requests[2].offset);
 }

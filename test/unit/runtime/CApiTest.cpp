@@ -41,8 +41,8 @@ protected:
     trt_tensor tensor{};
     tensor.struct_size = sizeof tensor;
     EXPECT_EQ(trt_session_output(session, index, &tensor), TRT_OK) << trt_last_error();
-    return rawTensor(static_cast<DType>(tensor.dtype), Dims(tensor.shape, tensor.shape + tensor.rank),
-                     tensor.data);
+    return rawTensor(static_cast<DType>(tensor.dtype),
+                     Dims(tensor.shape, tensor.shape + tensor.rank), tensor.data);
   }
 
   std::string bytes;

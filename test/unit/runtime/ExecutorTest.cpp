@@ -18,7 +18,8 @@ TEST(Executor, RunsPointwiseOpsAndReductions) {
   ValueId sum = kit.op(OpKind::add, {}, {x, y});
   kit.output("sum", sum);
   kit.output("total", kit.op(OpKind::sum, reduceAttrs({0, 1}), {sum}));
-  Tensors outputs = run(kit.finish(), {iota(DType::Float32, {2, 3}), iota(DType::Float32, {3}, 10)});
+  Tensors outputs =
+      run(kit.finish(), {iota(DType::Float32, {2, 3}), iota(DType::Float32, {3}, 10)});
   ASSERT_EQ(outputs.size(), 2u);
   EXPECT_EQ(outputs[0].values<float>(), (std::vector<float>{10, 12, 14, 13, 15, 17}));
   EXPECT_EQ(outputs[1].values<float>(), std::vector<float>{81});
@@ -40,6 +41,18 @@ TEST(Executor, PlansOncePerShape) {
   }
   EXPECT_EQ(executor->stats().plans, 4u);
   EXPECT_EQ(executor->stats().runs, 7u);
+}
+
+TEST(Executor, EmptyTensorsNeedNoMemory) {
+  ProgramKit kit;
+  ValueId x = kit.input("x", DType::Float32, {kUnknownDim}, {"n"});
+  ValueId reversed = kit.op(OpKind::subtensor, items({slice({}, {}, -1)}), {x});
+  kit.output("y", kit.op(OpKind::add, {}, {x, reversed}));
+  std::unique_ptr<Executor> executor = executorOf(kit.finish());
+  TensorView none = TensorView::contiguous(nullptr, {DType::Float32, {0}});
+  std::vector<OwnedTensor> outputs;
+  ASSERT_TRUE(executor->run(std::span(&none, 1), outputs).ok());
+  EXPECT_EQ(outputs[0].view.shape, (Dims{0}));
 }
 
 TEST(Executor, ForgetsTheLeastRecentlyUsedPlan) {
@@ -293,7 +306,9 @@ TEST(Executor, DoorMessagesNameTheInput) {
   kit.program->symbols[0].max = 10;
   kit.output("z", kit.op(OpKind::add, {}, {x, y}));
   std::unique_ptr<Executor> executor = executorOf(kit.finish());
-  auto messageOf = [&](const Tensors &inputs) { return tryRun(*executor, inputs).status().message(); };
+  auto messageOf = [&](const Tensors &inputs) {
+    return tryRun(*executor, inputs).status().message();
+  };
   auto f = DType::Float32;
   EXPECT_EQ(messageOf({iota(f, {2, 3})}), "the program takes 2 inputs, got 1");
   EXPECT_EQ(messageOf({iota(DType::Int32, {2, 3}), iota(f, {2, 1})}),
@@ -323,13 +338,16 @@ TEST(Executor, StateSurvivesRunsAndErrors) {
   kit.program->outputs[0].stateInput = 0;
   std::unique_ptr<Executor> executor = executorOf(kit.finish());
   HostTensor stepsValue = tensor<float>({2}, {1, 10});
-  auto next = [&](int64_t at) { return tryRun(*executor, {stepsValue, tensor<int64_t>({}, {at})}); };
+  auto next = [&](int64_t at) {
+    return tryRun(*executor, {stepsValue, tensor<int64_t>({}, {at})});
+  };
   EXPECT_EQ((*next(0))[0].values<float>()[0], 101);
   EXPECT_EQ((*next(1))[0].values<float>()[0], 111);
   EXPECT_EQ(next(2).status().code(), StatusCode::IndexOutOfRange);
   EXPECT_EQ((*next(0))[0].values<float>()[0], 112);
   std::unique_ptr<Executor> other = executorOf(kit.program);
-  Result<Tensors> given = tryRun(*other, {tensor<float>({}, {5}), stepsValue, tensor<int64_t>({}, {1})});
+  Result<Tensors> given =
+      tryRun(*other, {tensor<float>({}, {5}), stepsValue, tensor<int64_t>({}, {1})});
   ASSERT_TRUE(given.ok());
   EXPECT_EQ((*given)[0].values<float>()[0], 15);
 }

@@ -126,8 +126,7 @@ TEST(Launch, BlockPartialsAreJoined) {
   SKIP_WITHOUT_V3();
   ProgramKit kit;
   ValueId x = kit.input("x", DType::Int64, {kUnknownDim}, {"n"});
-  ValueId sum =
-      kit.op(OpKind::sum, {AttrValue::ints({0}), AttrValue::boolean(false)}, {x});
+  ValueId sum = kit.op(OpKind::sum, {AttrValue::ints({0}), AttrValue::boolean(false)}, {x});
   kit.output("sum", sum);
   KernelDef def = kernel(sumBlocks, x, 1);
   def.isFlat = true;
@@ -255,8 +254,7 @@ TEST(Launch, MaxOfNothingIsFoundAfterTheKernel) {
   addSection(kit, def, {0, 1, 2});
   auto program = kit.finish();
   std::unique_ptr<Executor> executor = executorOf(program, {.section = native()});
-  Result<Tensors> none =
-      tryRun(*executor, {iota(DType::Int64, {3}), boolTensor({3}, {0, 0, 0})});
+  Result<Tensors> none = tryRun(*executor, {iota(DType::Int64, {3}), boolTensor({3}, {0, 0, 0})});
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.status().code(), StatusCode::InvalidArgument);
   EXPECT_EQ(executor->failedOp(), 2u);
@@ -275,8 +273,7 @@ TEST(Launch, SetStoreCopiesOrOverwrites) {
     ValueId shifted = kit.op(OpKind::subtensor, items({slice({}, -1)}), {old});
     ValueId source = readsItself ? shifted : y;
     ValueId twice = kit.op(OpKind::add, {}, {source, source});
-    ValueId result =
-        kit.setInPlace(OpKind::set_subtensor, items({slice(1, {})}), {old, twice});
+    ValueId result = kit.setInPlace(OpKind::set_subtensor, items({slice(1, {})}), {old, twice});
     kit.output("result", result);
     KernelDef def = kernel(doubleIntoSet, twice, 1);
     def.split = KernelSplit::OuterAxis;

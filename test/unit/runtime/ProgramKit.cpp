@@ -219,8 +219,8 @@ Result<ResultTypes> typesNow(const OpDef &op, std::span<const HostTensor *const>
   std::vector<OperandInfo> infos;
   for (const HostTensor *operand : operands) {
     OperandInfo info{operand->type};
-    bool isSize = operand->type.rank() == 0 && (operand->type.dtype == DType::Int64 ||
-                                                operand->type.dtype == DType::Int32);
+    bool isSize = operand->type.rank() == 0 &&
+                  (operand->type.dtype == DType::Int64 || operand->type.dtype == DType::Int32);
     if (isSize) {
       info.sizeValue = sizeOf(*operand);
     }
@@ -289,7 +289,8 @@ std::shared_ptr<const Program> sampleProgram() {
                                    {picked, kit.constant(tensor<float>({}, {7}))});
   ValueId mask = kit.op(OpKind::gt, {}, {scaled, kit.constant(tensor<float>({}, {2}))});
   ValueId selected = kit.op(OpKind::indexing_multi_axis_vec, items({maskItem(2)}), {scaled, mask});
-  ValueId total = kit.op(OpKind::sum, {AttrValue::ints({0}), AttrValue::boolean(false)}, {selected});
+  ValueId total =
+      kit.op(OpKind::sum, {AttrValue::ints({0}), AttrValue::boolean(false)}, {selected});
   kit.output("written", written);
   kit.output("total", total);
   kit.output("selected", selected);

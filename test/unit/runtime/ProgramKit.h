@@ -20,7 +20,9 @@ struct HostTensor {
   std::vector<unsigned char> bytes;
 
   TensorView view() const {
-    return TensorView::contiguous(const_cast<unsigned char *>(bytes.data()), type);
+    static unsigned char empty[64];
+    return TensorView::contiguous(bytes.empty() ? empty : const_cast<unsigned char *>(bytes.data()),
+                                  type);
   }
   template <class T> std::vector<T> values() const {
     std::vector<T> list(static_cast<size_t>(type.elementCount()));

@@ -71,8 +71,7 @@ private:
         values.push_back(kit.op(OpKind::indexing_multi_axis_vec,
                                 items({maskItem(static_cast<uint8_t>(rank))}), {x, mask}));
       } else if (rank >= 1) {
-        values.push_back(
-            kit.op(OpKind::reshape, {AttrValue::ints({-1})}, {x}));
+        values.push_back(kit.op(OpKind::reshape, {AttrValue::ints({-1})}, {x}));
       }
       return;
     }

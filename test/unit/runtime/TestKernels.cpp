@@ -33,11 +33,11 @@ TEST_KERNEL int32_t addStrided(KernelFrame *frame) {
   const int64_t *s = frame->strides;
   for (int64_t i = frame->begin; i < frame->end; ++i) {
     for (int64_t j = 0; j < frame->domain[1]; ++j) {
-      auto at = [&](int access) {
-        return reinterpret_cast<float *>(static_cast<char *>(frame->pointers[access]) +
-                                         i * s[2 * access] + j * s[2 * access + 1]);
-      };
-      *at(2) = *at(0) + *at(1);
+      const char *a = static_cast<const char *>(frame->pointers[0]) + i * s[0] + j * s[1];
+      const char *b = static_cast<const char *>(frame->pointers[1]) + i * s[2] + j * s[3];
+      char *out = static_cast<char *>(frame->pointers[2]) + i * s[4] + j * s[5];
+      *reinterpret_cast<float *>(out) =
+          *reinterpret_cast<const float *>(a) + *reinterpret_cast<const float *>(b);
     }
   }
   return kKernelOk;
