@@ -13,7 +13,7 @@ Status corrupt(std::string message) { return Status::corruptFile(std::move(messa
 Status checkPreamble(std::span<const uint8_t> bytes, Preamble &preamble) {
   if (bytes.size() < sizeof kFileMagic ||
       std::memcmp(bytes.data(), kFileMagic, sizeof kFileMagic) != 0) {
-    return corrupt("not a trace file: the first bytes are not \"TRACEC\"");
+    return corrupt("not a tracec file: the first bytes are not \"TRACEC\"");
   }
   if (bytes.size() < sizeof(Preamble)) {
     return corrupt("the file is cut off: " + std::to_string(bytes.size()) + " bytes");
@@ -27,7 +27,7 @@ Status checkPreamble(std::span<const uint8_t> bytes, Preamble &preamble) {
                                std::to_string(kContainerMinor + 1) +
                                "; load it with a newer libtracert");
   }
-  if (preamble.preambleCrc != crc32c(&preamble, offsetof(Preamble, preambleCrc))) {
+  if (preamble.preambleCrc != crc32(&preamble, offsetof(Preamble, preambleCrc))) {
     return corrupt("the preamble is damaged (checksum)");
   }
   if (preamble.headerSize != sizeof(Preamble) || preamble.major == 0) {
@@ -71,7 +71,7 @@ Result<Container> openContainer(std::span<const uint8_t> bytes) {
       !isRangeInside(preamble.tableOffset, tableBytes, bytes.size())) {
     return corrupt("the segment table is damaged");
   }
-  if (preamble.tableCrc != crc32c(bytes.data() + preamble.tableOffset, tableBytes)) {
+  if (preamble.tableCrc != crc32(bytes.data() + preamble.tableOffset, tableBytes)) {
     return corrupt("the segment table is damaged (checksum)");
   }
   Container container;

@@ -60,14 +60,14 @@ inline uint64_t alignUp(uint64_t offset, uint64_t alignment) {
   return (offset + alignment - 1) / alignment * alignment;
 }
 
-/// CRC-32C, for the few bytes of preamble and table.
-inline uint32_t crc32c(const void *data, size_t size) {
+/// CRC-32 as zlib and PNG compute it, for the few bytes of preamble and table.
+inline uint32_t crc32(const void *data, size_t size) {
   const auto *bytes = static_cast<const uint8_t *>(data);
   uint32_t crc = ~0u;
   for (size_t i = 0; i < size; ++i) {
     crc ^= bytes[i];
     for (int bit = 0; bit < 8; ++bit) {
-      crc = (crc >> 1) ^ (0x82F63B78u & (0u - (crc & 1u)));
+      crc = (crc >> 1) ^ (0xEDB88320u & (0u - (crc & 1u)));
     }
   }
   return ~crc;

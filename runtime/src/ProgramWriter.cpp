@@ -111,8 +111,8 @@ private:
     preamble.tableOffset = sizeof(Preamble);
     preamble.segmentCount = static_cast<uint32_t>(table.size());
     preamble.fileLength = image.length;
-    preamble.tableCrc = crc32c(tableBytes.data(), tableBytes.size());
-    preamble.preambleCrc = crc32c(&preamble, offsetof(Preamble, preambleCrc));
+    preamble.tableCrc = crc32(tableBytes.data(), tableBytes.size());
+    preamble.preambleCrc = crc32(&preamble, offsetof(Preamble, preambleCrc));
     image.owned.emplace_back(reinterpret_cast<const char *>(&preamble), sizeof preamble);
     const std::string &preambleBytes = image.owned.back();
 

@@ -32,8 +32,8 @@ std::vector<uint8_t> containerOf(const uint8_t *graph, size_t size) {
   preamble.tableOffset = sizeof(Preamble);
   preamble.segmentCount = 2;
   preamble.fileLength = bytes.size();
-  preamble.tableCrc = crc32c(table, sizeof table);
-  preamble.preambleCrc = crc32c(&preamble, offsetof(Preamble, preambleCrc));
+  preamble.tableCrc = crc32(table, sizeof table);
+  preamble.preambleCrc = crc32(&preamble, offsetof(Preamble, preambleCrc));
   std::memcpy(bytes.data(), &preamble, sizeof preamble);
   return bytes;
 }

@@ -26,7 +26,7 @@ enum class StatusCode : int {
   Overflow = 4,
   /// An axis is out of range for the rank (AxisError: ValueError and IndexError).
   AxisOutOfRange = 5,
-  /// A file is damaged or is not a trace file (LoadError, exit code 3).
+  /// A file is damaged or is not a tracec file (LoadError, exit code 3).
   CorruptFile = 6,
   /// A file or request is well formed but needs what this machine or version lacks (exit code 4).
   Unsupported = 7,

@@ -77,8 +77,8 @@ void fixSums(std::string &bytes) {
     entry.hash = contentHash(bytes.data() + entry.offset, entry.length);
   }
   std::memcpy(bytes.data() + preamble.tableOffset, table.data(), tableBytes);
-  preamble.tableCrc = crc32c(table.data(), tableBytes);
-  preamble.preambleCrc = crc32c(&preamble, offsetof(Preamble, preambleCrc));
+  preamble.tableCrc = crc32(table.data(), tableBytes);
+  preamble.preambleCrc = crc32(&preamble, offsetof(Preamble, preambleCrc));
   std::memcpy(bytes.data(), &preamble, sizeof preamble);
 }
 
@@ -253,13 +253,13 @@ TEST(File, MessagesSayWhatIsWrong) {
     Preamble preamble;
     std::memcpy(&preamble, changed.data(), sizeof preamble);
     change(preamble);
-    preamble.preambleCrc = crc32c(&preamble, offsetof(Preamble, preambleCrc));
+    preamble.preambleCrc = crc32(&preamble, offsetof(Preamble, preambleCrc));
     std::memcpy(changed.data(), &preamble, sizeof preamble);
     return changed;
   };
-  EXPECT_EQ(messageOf(""), "not a trace file: the first bytes are not \"TRACEC\"");
+  EXPECT_EQ(messageOf(""), "not a tracec file: the first bytes are not \"TRACEC\"");
   EXPECT_EQ(messageOf(std::string(1000, 'x')),
-            "not a trace file: the first bytes are not \"TRACEC\"");
+            "not a tracec file: the first bytes are not \"TRACEC\"");
   EXPECT_NE(messageOf(bytes.substr(0, 5000)).find("it is cut off"), std::string::npos);
   std::string newer = withPreamble([](Preamble &p) { p.major = 9; });
   EXPECT_EQ(messageOf(newer),
