@@ -70,11 +70,5 @@ from .trace import Dim, TracedFunction, dim, trace
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "AxisError", "CompileError", "Dim", "LoadError", "Model", "Size", "Tensor", "TraceError", "TracedFunction",
-    "add", "arange", "bool", "broadcast_to", "cast", "concat", "cond_take", "dim", "div", "dtype", "eq",
-    "exclude_from_trace", "exp", "expand_dims", "flip", "float16", "float32", "float64", "full", "ge", "gt",
-    "int32", "int64", "le", "load", "logical_and", "logical_not", "logical_or", "lt", "matmul", "max", "maximum",
-    "mean", "minimum", "moveaxis", "mul", "ne", "ones", "options", "permute", "reshape", "sqrt", "squeeze",
-    "stats", "sub", "sum", "swapaxes", "tanh", "tensor", "trace", "transpose", "uint8", "where", "zeros",
-]
+# Every public name above; the list is not written twice.
+__all__ = [name for name in globals() if not name.startswith("_")]

@@ -238,7 +238,7 @@ TEST(IndexingTypes, errors) {
   expectError(OpKind::indexing_multi_axis_vec,
               indexAttr({RawIndex::intArray(), RawIndex::intArray()}, 2),
               {{{f32, {5, 5}}}, {{i64, {2}}}, {{i64, {3}}}}, StatusCode::IndexOutOfRange,
-              "index arrays of shape (2,) and (3,) do not broadcast");
+              "index arrays of shape (2,) and (3,) do not broadcast: axis -1 has sizes 2 and 3");
   expectError(OpKind::set_subtensor, indexAttr({}, 2), {{{f32, {3, 5}}}, {{f32, {3, 4}}}},
               StatusCode::InvalidArgument,
               "could not broadcast value of shape (3,4) to indexed shape (3,5)");
@@ -256,7 +256,8 @@ TEST(IndexingTypes, countsAreCheckedWhenTheyAreKnown) {
   count = 2;
   Result<ResultTypes> types = inferTypesWithCounts(call, operands, {&count, 1});
   EXPECT_EQ(types.status().code(), StatusCode::IndexOutOfRange);
-  EXPECT_EQ(types.status().message(), "index arrays of shape (2,) and (3,) do not broadcast");
+  EXPECT_EQ(types.status().message(),
+            "index arrays of shape (2,) and (3,) do not broadcast: axis -1 has sizes 2 and 3");
 }
 
 TEST(IndexingTypes, sliceBoundsFromOperands) {
