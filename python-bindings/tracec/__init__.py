@@ -53,6 +53,7 @@ from ._core import (
     permute,
     reshape,
     sqrt,
+    square,
     squeeze,
     sub,
     sum,

@@ -25,6 +25,7 @@ OPS = {
     'exp': OpInfo('elementwise', ('float16', 'float32', 'float64'), 1, 'exp', 2, 'e to the power of each element'),
     'tanh': OpInfo('elementwise', ('float16', 'float32', 'float64'), 1, 'tanh', 3, 'hyperbolic tangent of each element'),
     'sqrt': OpInfo('elementwise', ('float16', 'float32', 'float64'), 1, 'sqrt', 0, 'square root of each element, correctly rounded'),
+    'square': OpInfo('elementwise', ('uint8', 'int32', 'int64', 'float16', 'float32', 'float64'), 1, 'square', 0, 'each element times itself'),
     'eq': OpInfo('compare', ('bool', 'uint8', 'int32', 'int64', 'float16', 'float32', 'float64'), 2, 'equal', 0, 'whether elements are equal'),
     'ne': OpInfo('compare', ('bool', 'uint8', 'int32', 'int64', 'float16', 'float32', 'float64'), 2, 'not_equal', 0, 'whether elements differ'),
     'lt': OpInfo('compare', ('bool', 'uint8', 'int32', 'int64', 'float16', 'float32', 'float64'), 2, 'less', 0, 'whether the first element is less than the second'),

@@ -35,6 +35,8 @@ template <class Lane> TRACERT_INLINE Lane div(Lane lhs, Lane rhs) {
   return wrap<Lane>(lhs / rhs);
 }
 
+template <class Lane> TRACERT_INLINE Lane square(Lane x) { return mul(x, x); }
+
 /// NaN if either is; -0.0 is below +0.0.
 template <class Lane> TRACERT_INLINE Lane minimum(Lane lhs, Lane rhs) {
   if constexpr (isBoolLane<Lane>) {

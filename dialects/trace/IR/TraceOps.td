@@ -50,6 +50,7 @@ def Trace_TanhOp
     : Trace_UnaryOp<"tanh", "hyperbolic tangent of each element", FloatDTypes, Oracle<"tanh", 3>>;
 def Trace_SqrtOp
     : Trace_UnaryOp<"sqrt", "square root of each element, correctly rounded", FloatDTypes, Oracle<"sqrt">>;
+def Trace_SquareOp : Trace_UnaryOp<"square", "each element times itself", NumericDTypes, Oracle<"square">>;
 
 def Trace_EqOp
     : Trace_CompareOp<"eq", "whether elements are equal", Oracle<"equal">, ["Commutative"]>;
