@@ -27,7 +27,6 @@ function(tracec_add_python_package)
   set(package "${PROJECT_BINARY_DIR}/python/tracec")
   file(MAKE_DIRECTORY "${package}")
 
-  _tracec_existing_sources(_core A_SRCS ${A_SRCS})
   Python_add_library(_core MODULE WITH_SOABI ${A_SRCS})
   _tracec_configure(_core EXCEPTIONS)
   target_link_libraries(_core PRIVATE ${A_DEPS})

@@ -3,7 +3,6 @@
 #
 #   tracert_sources(core Executor.cpp Program.cpp)          # from any folder of the runtime
 #   tracert_isa_sources(kernels Elementwise.cpp)            # compiled once per ISA level
-#   tracert_add_test(StatusTest SRCS StatusTest.cpp)
 
 include_guard(GLOBAL)
 
@@ -37,31 +36,16 @@ set(TRACERT_ISA_FLAGS_portable "" CACHE INTERNAL "")
 set(TRACERT_ISA_FLAGS_v3 -march=x86-64-v3 CACHE INTERNAL "")
 set(TRACERT_ISA_FLAGS_avx512 -march=x86-64-v4 -mprefer-vector-width=512 CACHE INTERNAL "")
 
-# Until every folder is complete, a listed source that is not there yet is only a warning.
-function(_tracert_existing_sources out_var)
-  set(paths "")
-  foreach(source ${ARGN})
-    set(path "${CMAKE_CURRENT_SOURCE_DIR}/${source}")
-    if(EXISTS "${path}")
-      list(APPEND paths "${path}")
-    else()
-      message(WARNING "no ${source} yet, skipped")
-      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}")
-    endif()
-  endforeach()
-  set(${out_var} ${paths} PARENT_SCOPE)
-endfunction()
-
 # Adds sources to the object library tracert_<part>_objects (part: core or kernels).
 function(tracert_sources part)
-  _tracert_existing_sources(paths ${ARGN})
+  list(TRANSFORM ARGN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" OUTPUT_VARIABLE paths)
   set_property(GLOBAL APPEND PROPERTY TRACERT_SOURCES_${part} ${paths})
 endfunction()
 
 # The same for sources compiled once per ISA level with TRACERT_ISA defined as the level's name;
 # each puts its code into  namespace tracert::TRACERT_ISA ; nothing else is visible outside.
 function(tracert_isa_sources part)
-  _tracert_existing_sources(paths ${ARGN})
+  list(TRANSFORM ARGN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" OUTPUT_VARIABLE paths)
   set_property(GLOBAL APPEND PROPERTY TRACERT_ISA_SOURCES_${part} ${paths})
 endfunction()
 
@@ -125,34 +109,3 @@ function(_tracert_isolate target isa out_var)
 endfunction()
 find_program(TRACERT_LD NAMES x86_64-linux-gnu-ld ld REQUIRED)
 find_program(TRACERT_OBJCOPY NAMES x86_64-linux-gnu-objcopy objcopy REQUIRED)
-
-# A GoogleTest program linked with the whole runtime, internal symbols included.
-# DEPS replaces that link for tests of a single part.
-function(tracert_add_test target)
-  cmake_parse_arguments(A "" "TIMEOUT" "SRCS;DEPS;LABELS" ${ARGN})
-  if(A_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "tracert_add_test(${target}): unknown ${A_UNPARSED_ARGUMENTS}")
-  endif()
-  if(NOT TRACERT_BUILD_TESTS)
-    return()
-  endif()
-  find_package(GTest REQUIRED)
-  if(NOT A_DEPS)
-    set(A_DEPS tracert::static)
-  endif()
-  if(NOT A_LABELS)
-    set(A_LABELS unit)
-  endif()
-  if(NOT A_TIMEOUT)
-    set(A_TIMEOUT 300)
-  endif()
-  add_executable(${target} ${A_SRCS})
-  target_link_libraries(${target} PRIVATE tracert_options tracert_internal ${A_DEPS}
-    GTest::gtest_main)
-  # GoogleTest itself uses exceptions.
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fexceptions>)
-  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
-  include(GoogleTest)
-  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${target}."
-    PROPERTIES LABELS "${A_LABELS}" TIMEOUT ${A_TIMEOUT})
-endfunction()
