@@ -136,9 +136,9 @@ TEST(ShapeTypes, reshape) {
   EXPECT_EQ(reshaped({unknown, 3}, {-1}), (Dims{unknown}));
   EXPECT_EQ(reshaped({unknown, 3}, {6}), (Dims{6}));
   for (auto &[from, to, text] : std::vector<std::tuple<Dims, Dims, std::string>>{
-           {{2, 3}, {4}, "'reshape' cannot turn shape (2, 3) into shape (4,)"},
-           {{2, 3}, {4, -1}, "'reshape' cannot turn shape (2, 3) into shape (4, -1)"},
-           {{0}, {0, -1}, "'reshape' cannot turn shape (0,) into shape (0, -1)"},
+           {{2, 3}, {4}, "'reshape' cannot turn shape (2, 3) of 6 elements into shape (4,)"},
+           {{2, 3}, {4, -1}, "'reshape' cannot turn shape (2, 3) of 6 elements into shape (4, -1)"},
+           {{0}, {0, -1}, "'reshape' cannot turn shape (0,) of 0 elements into shape (0, -1)"},
            {{2}, {-1, -1}, "'reshape' can infer one size, got -1 twice"},
            {{2}, {-2}, "'reshape' sizes must not be negative, got -2"}}) {
     expectError(OpKind::reshape, shapeAttr(to), {{{f32, from}}}, StatusCode::InvalidArgument, text);

@@ -1,15 +1,15 @@
-"""tracec's verbs, exit codes and messages. Run by ctest: tracec_test.py PATH-TO-TRACEC"""
+"""tracec's verbs, exit codes and messages."""
 
 import json
 import os
 import pathlib
 import subprocess
-import sys
-import tempfile
 
-TRACEC = sys.argv[1]
+import pytest
+
+BUILD = pathlib.Path(os.environ.get("TRACEC_BUILD", pathlib.Path(__file__).parents[2] / "build/dev"))
+TRACEC = BUILD / "bin/tracec"
 INPUT = pathlib.Path(__file__).parent / "Inputs" / "masked-mean.mlir"
-failures = []
 
 
 def tracec(*arguments, env=None, stdin=None):
@@ -18,11 +18,8 @@ def tracec(*arguments, env=None, stdin=None):
 
 
 def expect(condition, what, result=None):
-    if not condition:
-        failures.append(what)
-        print("FAILED:", what)
-        if result is not None:
-            print(f"  exit {result.returncode}\n  {result.stdout}\n  {result.stderr}")
+    detail = f": exit {result.returncode}\n{result.stdout}\n{result.stderr}" if result else ""
+    assert condition, what + detail
 
 
 def expect_error(result, code, *words):
@@ -33,17 +30,27 @@ def expect_error(result, code, *words):
         expect(word in result.stderr, f"'{word}' in the message", result)
 
 
-def test_compile_and_run(folder):
-    out = folder / "m.trc"
-    result = tracec("compile", INPUT, "-o", out, "--target=cpu", "--target=cpu:x86-64-v3")
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path
+
+
+@pytest.fixture
+def out(tmp_path):
+    """The example compiled for two levels."""
+    path = tmp_path / "m.trc"
+    result = tracec("compile", INPUT, "-o", path, "--target=cpu", "--target=cpu:x86-64-v3")
     expect(result.returncode == 0, "compile", result)
+    return path
+
+
+def test_compile_and_run(folder, out):
     for section in ("portable", "best"):
         result = tracec("run", out, "--input", "x=4xf32=1,0,2,0.25", "--section", section)
         expect(result.returncode == 0 and "1.5" in result.stdout, f"run {section}", result)
     again = folder / "again.trc"
     tracec("compile", INPUT, "-o", again, "--target=cpu", "--target=cpu:x86-64-v3")
     expect(out.read_bytes() == again.read_bytes(), "the same bytes for the same input")
-    return out
 
 
 def test_run_mismatch(out):
@@ -100,13 +107,3 @@ def test_errors(folder, out):
     expect_error(tracec("inspect", broken), 3)
     expect_error(tracec("run", broken), 3)
 
-
-with tempfile.TemporaryDirectory() as name:
-    folder = pathlib.Path(name)
-    out = test_compile_and_run(folder)
-    test_run_mismatch(out)
-    test_inspect(out)
-    test_stages(folder)
-    test_errors(folder, out)
-print("ok" if not failures else f"{len(failures)} failed")
-sys.exit(1 if failures else 0)
