@@ -6,7 +6,21 @@
 namespace tracert {
 namespace {
 
-bool needsCounts(const OpDef &op) { return op.call.info().has(kTraitDataDependentShape); }
+/// An index has the trait for its masks only; without one its shape follows from its operands.
+bool needsCounts(const OpDef &op) {
+  if (!op.call.info().has(kTraitDataDependentShape)) {
+    return false;
+  }
+  for (const AttrValue &attr : op.call.attrs) {
+    if (attr.kind() == AttrKind::Index) {
+      const std::vector<IndexItem> &items = attr.asIndex().items;
+      return std::any_of(items.begin(), items.end(), [](const IndexItem &item) {
+        return item.kind == IndexItemKind::Mask;
+      });
+    }
+  }
+  return true;
+}
 
 bool isOperandKnown(const PlanValue &value) {
   return value.hasMemory() && value.type.isFullyKnown();
