@@ -66,6 +66,20 @@ func.func @column_sum(%x: tensor<?x?xf32>) -> tensor<?xf32> {
 
 // -----
 
+/// One element is no work to split.
+// CHECK-LABEL: kernel.func @unit_sum_kernel domain 1 reduced [0] unit [0]
+// CHECK-NOT: split
+// CHECK: kernel.reduce sum
+func.func @unit_sum(%x: tensor<1xf32>) -> tensor<f32> {
+  %0 = trace.group {
+    %1 = trace.sum %x axes [0] keepdims false : (tensor<1xf32>) -> tensor<f32>
+    trace.yield %1 : tensor<f32>
+  } : tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
 /// A sum of everything leaves one partial per block, of float16 in float32.
 // CHECK-LABEL: kernel.func @full_sum_kernel domain 1 reduced [0] split sequence_blocks
 // CHECK: kernel.reduce sum %{{.+}} to %{{.+}} : <reduce_store f32 zero>, f16

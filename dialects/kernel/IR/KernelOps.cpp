@@ -173,6 +173,9 @@ LogicalResult FuncOp::verify() {
     return emitOpError() << "split sequence_blocks needs one axis, reduced; got domain rank "
                          << getDomainRank();
   }
+  if (getSplit() == Split::SequenceBlocks && isUnitAxis(0)) {
+    return emitOpError() << "split sequence_blocks needs more than one element, got unit axis 0";
+  }
   for (BlockArgument argument : getBody().getArguments()) {
     if (!isa<AccessType>(argument.getType())) {
       return emitOpError() << "argument #" << argument.getArgNumber() << " must be an access, got "

@@ -193,9 +193,12 @@ void GroupLowering::chooseSplit() {
     return;
   }
   kernel::FuncOp func = lowered.func;
+  if (func.isUnitAxis(0)) {
+    return;
+  }
   if (!reductions.empty() && lowered.domainRank == 1) {
     lowered.split = KernelSplit::SequenceBlocks;
-  } else if (!func.isReducedAxis(0) && !func.isUnitAxis(0)) {
+  } else if (!func.isReducedAxis(0)) {
     lowered.split = KernelSplit::OuterAxis;
   }
   func.setSplit(static_cast<kernel::Split>(lowered.split));

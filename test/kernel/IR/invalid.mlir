@@ -36,6 +36,12 @@ kernel.func @blocks_of_two_axes domain 2 reduced [0, 1] split sequence_blocks ()
 
 // -----
 
+// expected-error @below {{split sequence_blocks needs more than one element, got unit axis 0}}
+kernel.func @blocks_of_one_element domain 1 reduced [0] unit [0] split sequence_blocks () {
+}
+
+// -----
+
 // expected-error @below {{expected none, outer_axis or sequence_blocks, got rows}}
 kernel.func @unknown_split domain 2 split rows () {
 }
