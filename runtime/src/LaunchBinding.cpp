@@ -159,9 +159,10 @@ bool matchesClass(InnerStride wanted, int64_t size, int64_t elementSize, int64_t
 
 class Binder {
 public:
-  Binder(const Program &program, const KernelDef &kernel, std::span<const PlanValue> values,
-         ReadsMemory readsMemory, BoundLaunch &bound)
-      : program(program), kernel(kernel), values(values), readsMemory(readsMemory), bound(bound) {}
+  Binder(const Program &program, const KernelDef &kernel, std::span<const OpIndex> covered,
+         std::span<const PlanValue> values, ReadsMemory readsMemory, BoundLaunch &bound)
+      : program(program), kernel(kernel), covered(covered), values(values),
+        readsMemory(readsMemory), bound(bound) {}
 
   Result<BindOutcome> run() {
     TRACERT_ASSIGN(domain, resolveDomain(program, kernel, values, readsMemory));
@@ -339,18 +340,28 @@ private:
     if (!foldsAll && !resultStrides(kernel, view, domain.shape, strides)) {
       return BindOutcome::NotFitting;
     }
+    OpIndex op = coveredDefinition(access.value);
+    if (op == kNoIndex || program.ops[op].call.info().family != OpFamily::Reduce) {
+      return Status::internal("kernel '" + kernel.name + "' covers no reduction to %" +
+                              std::to_string(access.value));
+    }
+    // An operand that is only broadcast onto the domain here would be counted several times.
+    ValueId operand = program.ops[op].operands[0];
+    bool isMasked = kernel.countValue != kNoIndex;
+    if (!isMasked && !(values[operand].type.shape == domain.shape)) {
+      return BindOutcome::NotFitting;
+    }
     if (kernel.split != KernelSplit::SequenceBlocks) {
       return push(access, access.value, view.dtype, view.data, std::move(strides));
     }
-    OpIndex op = definingOp(access.value);
-    if (op == kNoIndex || view.elementCount() != 1) {
+    if (view.elementCount() != 1) {
       return BindOutcome::NotFitting;
     }
     PartialJoin join;
     join.access = index;
     join.isMax = program.ops[op].call.kind == OpKind::max;
-    DType operand = values[program.ops[op].operands[0]].type.dtype;
-    join.partialDType = join.isMax ? operand : accumulateDType(operand);
+    DType dtype = values[operand].type.dtype;
+    join.partialDType = join.isMax ? dtype : accumulateDType(dtype);
     join.blockCount = bound.splitCount;
     join.value = access.value;
     join.result = view;
@@ -399,8 +410,9 @@ private:
     return bindView(access, result, *view);
   }
 
-  OpIndex definingOp(ValueId value) const {
-    for (OpIndex op = 0; op < program.ops.size(); ++op) {
+  /// The op of the launch that makes `value`.
+  OpIndex coveredDefinition(ValueId value) const {
+    for (OpIndex op : covered) {
       const std::vector<ValueId> &results = program.ops[op].results;
       if (std::find(results.begin(), results.end(), value) != results.end()) {
         return op;
@@ -411,6 +423,7 @@ private:
 
   const Program &program;
   const KernelDef &kernel;
+  std::span<const OpIndex> covered;
   std::span<const PlanValue> values;
   ReadsMemory readsMemory;
   BoundLaunch &bound;
@@ -440,7 +453,10 @@ Result<TensorType> domainType(const Program &program, const KernelDef &kernel,
 Result<BindOutcome> bindLaunch(const Program &program, const NativeSection &section,
                                const Instruction &instruction, std::span<const PlanValue> values,
                                ReadsMemory readsMemory, BoundLaunch &bound) {
-  return Binder(program, section.kernels[instruction.index], values, readsMemory, bound).run();
+  auto covered =
+      std::span(section.coveredOps).subspan(instruction.firstCovered, instruction.coveredCount);
+  return Binder(program, section.kernels[instruction.index], covered, values, readsMemory, bound)
+      .run();
 }
 
 int64_t readSizeValue(const TensorView &view) {

@@ -41,8 +41,6 @@ struct ExecutorCore {
   Isa isa = Isa::Portable;
   /// The chosen section's schedule; for the portable one, RunOp of each op in order.
   std::vector<Instruction> schedule;
-  /// The op that defines each value, kNoIndex for inputs and constants.
-  std::vector<OpIndex> definingOp;
 
   KernelContext context(OpIndex op) const {
     return {pool, isa, allocator, program->ops[op].indexMode};
