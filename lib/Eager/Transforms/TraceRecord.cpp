@@ -3,21 +3,25 @@
 #include "Eager/Evaluate.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace tracec {
 
 using tracert::AttrValue;
 using tracert::OpKind;
 
-TypeKey TypeKey::of(const TensorType &type) {
-  TypeKey key{type.dtype, type.shape.size(), 0};
-  for (size_t i = 0; i < type.shape.size(); ++i) {
-    key.onesMask |= static_cast<uint64_t>(type.shape[i] == 1) << i;
+TypeKey TypeKey::of(DType dtype, const Dims &shape) {
+  TypeKey key{dtype, shape.size(), 0};
+  for (size_t i = 0; i < shape.size(); ++i) {
+    key.onesMask |= static_cast<uint64_t>(shape[i] == 1) << i;
   }
   return key;
 }
 
 namespace {
+
+/// Programs kept per segment, as many as specialisations of a function.
+constexpr size_t kMaxVariants = 8;
 
 /// Sizes of 1 are static; any other may change from call to call.
 Dims dynamicDims(const Dims &shape) {
@@ -30,25 +34,59 @@ Dims dynamicDims(const Dims &shape) {
 
 class GraphBuilder {
 public:
-  GraphBuilder(const TraceRecord &record, TraceGraph &graph)
-      : record(record), graph(graph), local(record.vars.size(), ~0u) {}
+  GraphBuilder(const TraceRecord &record, TraceGraph &graph) : record(record), graph(graph) {}
 
-  void addInput(VarId var, std::string name) {
-    if (local[var] != ~0u) {
+  void addInput(VarId var, const TensorType &type, std::string name) {
+    if (local.contains(var)) {
       return;
     }
-    graph.inputs.push_back(define(var));
+    graph.inputs.push_back(define(var, type, dynamicDims(type.shape)));
     graph.inputNames.push_back(std::move(name));
   }
 
-  void addStep(const TraceStep &step, uint32_t nextOp) {
-    if (!step.isConstant) {
-      addOp(record.ops[step.index], step.index);
-      return;
+  void addOp(const OpStep &step, uint32_t id) {
+    TraceOp op;
+    op.call = step.call;
+    for (VarId operand : step.operands) {
+      op.operands.push_back(localOf(operand, id));
     }
-    const ConstantStep &constant = record.constants[step.index];
+    std::vector<Dims> dims = resultDims(step, op.operands);
+    for (size_t i = 0; i < step.results.size(); ++i) {
+      VarId result = step.results[i];
+      op.results.push_back(define(result, record.vars[result], std::move(dims[i])));
+    }
+    op.loc = step.loc;
+    op.indexMode = step.indexMode;
+    op.id = id;
+    graph.ops.push_back(std::move(op));
+  }
+
+  void addOutput(VarId var, std::string name) {
+    graph.outputs.push_back(localOf(var, static_cast<uint32_t>(record.ops.size())));
+    graph.outputNames.push_back(std::move(name));
+  }
+
+private:
+  VarId define(VarId var, const TensorType &type, Dims dims) {
+    VarId number = static_cast<VarId>(graph.vars.size());
+    local.emplace(var, number);
+    graph.vars.push_back({type, std::move(dims)});
+    return number;
+  }
+
+  /// Constants are defined where they are used first, by op `user`.
+  VarId localOf(VarId var, uint32_t user) {
+    auto known = local.find(var);
+    if (known != local.end()) {
+      return known->second;
+    }
+    uint32_t constant = record.constantOfVar[var];
+    return constant == ~0u ? ~0u : addConstant(record.constants[constant], user);
+  }
+
+  VarId addConstant(const ConstantStep &constant, uint32_t user) {
     const TensorView &view = constant.value->view();
-    VarId var = define(constant.var);
+    VarId var = define(constant.var, view.type(), dynamicDims(view.shape));
     if (view.rank() == 0) {
       // A number is an op without operands, which the compiler folds into its users.
       tracert::Scalar scalar{view.dtype, 0};
@@ -57,76 +95,60 @@ public:
       op.call = {OpKind::full, {AttrValue::ints({}), AttrValue::scalar(scalar)}};
       op.results = {var};
       op.loc = constant.loc;
-      op.id = nextOp;
+      op.id = user;
       graph.ops.push_back(std::move(op));
-      return;
+      return var;
     }
     graph.constants.push_back(
         {var, view.data, std::shared_ptr<const void>(new Value(constant.value), [](const void *p) {
            delete static_cast<const Value *>(p);
          })});
+    return var;
   }
 
-  void addOutput(VarId var, std::string name) {
-    graph.outputs.push_back(local[var]);
-    graph.outputNames.push_back(std::move(name));
-  }
-
-private:
-  VarId define(VarId var) {
-    local[var] = static_cast<VarId>(graph.vars.size());
-    graph.vars.push_back({record.vars[var], dynamicDims(record.vars[var].shape)});
-    return local[var];
-  }
-  void addOp(const OpStep &step, uint32_t id) {
-    TraceOp op;
-    op.call = step.call;
-    for (VarId operand : step.operands) {
-      op.operands.push_back(local[operand]);
+  /// A result that had size 1 while recording need not have it again (the count of a mask, x[1:]): it
+  /// is static only where the type rule says so.
+  std::vector<Dims> resultDims(const OpStep &step, const std::vector<VarId> &operands) const {
+    std::vector<tracert::OperandInfo> infos;
+    for (VarId operand : operands) {
+      const TraceVar &var = graph.vars[operand];
+      infos.push_back({{var.type.dtype, var.dims}});
     }
-    for (VarId result : step.results) {
-      op.results.push_back(define(result));
+    Result<tracert::ResultTypes> types = tracert::inferTypes(step.call, infos);
+    std::vector<Dims> dims;
+    for (size_t i = 0; i < step.results.size(); ++i) {
+      dims.push_back(types.ok() ? dynamicDims((*types)[i].shape)
+                                : Dims(record.vars[step.results[i]].shape.size(),
+                                       tracert::kUnknownDim));
     }
-    op.loc = step.loc;
-    op.indexMode = step.indexMode;
-    op.id = id;
-    graph.ops.push_back(std::move(op));
+    return dims;
   }
 
   const TraceRecord &record;
   TraceGraph &graph;
-  std::vector<VarId> local;
+  std::unordered_map<VarId, VarId> local;
 };
 
 } // namespace
 
 TraceGraph TraceRecord::graph(const std::string &name, uint32_t first, uint32_t end,
-                              const std::vector<VarId> &inputs,
-                              const std::vector<VarId> &outputs) const {
+                              const std::vector<VarId> &inputs, const std::vector<VarId> &outputs,
+                              std::span<const TensorType> inputTypes) const {
   TraceGraph result;
   result.name = name;
   GraphBuilder builder(*this, result);
-  for (VarId var : inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    VarId var = inputs[i];
     uint32_t slot = slotOfVar[var];
     bool isArgument = slot != ~0u && slots[slot].kind == TraceSlot::Kind::Argument;
-    builder.addInput(var, isArgument ? argumentNames[slots[slot].argument]
-                                     : "value" + std::to_string(var));
-  }
-  // Constants of earlier segments are constants here, too.
-  for (uint32_t i = 0; i < first; ++i) {
-    if (steps[i].isConstant) {
-      builder.addStep(steps[i], 0);
-    }
+    builder.addInput(var, inputTypes.empty() ? vars[var] : inputTypes[i],
+                     isArgument ? argumentNames[slots[slot].argument]
+                                : "value" + std::to_string(var));
   }
   for (uint32_t i = first; i < end; ++i) {
-    uint32_t nextOp = 0;
-    for (uint32_t j = i; j < end && steps[i].isConstant; ++j) {
-      if (!steps[j].isConstant) {
-        nextOp = steps[j].index;
-        break;
-      }
+    if (!steps[i].isConstant) {
+      builder.addOp(ops[steps[i].index], steps[i].index);
     }
-    builder.addStep(steps[i], nextOp);
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     builder.addOutput(outputs[i], "output" + std::to_string(i));
@@ -153,9 +175,9 @@ TraceGraph TraceRecord::wholeGraph(const std::string &name) const {
 }
 
 void TraceRecord::findSegmentInputs() {
-  std::vector<uint8_t> isConstant(vars.size(), 0);
-  for (const ConstantStep &constant : constants) {
-    isConstant[constant.var] = 1;
+  constantOfVar.assign(vars.size(), ~0u);
+  for (uint32_t i = 0; i < constants.size(); ++i) {
+    constantOfVar[constants[i].var] = i;
   }
   std::vector<uint32_t> seenIn(vars.size(), ~0u);
   for (uint32_t s = 0; s < segments.size(); ++s) {
@@ -166,7 +188,7 @@ void TraceRecord::findSegmentInputs() {
       }
       const OpStep &op = ops[steps[i].index];
       for (VarId operand : op.operands) {
-        if (seenIn[operand] != s && !isConstant[operand]) {
+        if (seenIn[operand] != s && constantOfVar[operand] == ~0u) {
           segment.inputs.push_back(operand);
           seenIn[operand] = s;
         }
@@ -182,53 +204,94 @@ void TraceRecord::findSegmentInputs() {
 // Compiled segments
 //===----------------------------------------------------------------------===//
 
-Result<CompiledRecord::SegmentState::IdleExecutor> CompiledRecord::takeExecutor(size_t index) {
+namespace {
+
+bool fit(const std::vector<TypeKey> &keys, std::span<const TensorView> inputs) {
+  return std::equal(keys.begin(), keys.end(), inputs.begin(), inputs.end(),
+                    [](const TypeKey &key, const TensorView &input) {
+                      return key == TypeKey::of(input.dtype, input.shape);
+                    });
+}
+
+std::vector<TypeKey> keysOf(std::span<const TensorView> inputs) {
+  std::vector<TypeKey> keys;
+  for (const TensorView &input : inputs) {
+    keys.push_back(TypeKey::of(input.dtype, input.shape));
+  }
+  return keys;
+}
+
+} // namespace
+
+Result<std::shared_ptr<const tracert::Program>>
+CompiledRecord::programFor(size_t index, tracert::Isa isa, std::span<const TensorView> inputs) {
+  SegmentState &state = states[index];
+  for (auto variant = state.variants.begin(); variant != state.variants.end(); ++variant) {
+    if (variant->isa == isa && fit(variant->inputs, inputs)) {
+      std::rotate(variant, variant + 1, state.variants.end());
+      return state.variants.back().program;
+    }
+  }
+  TRACERT_ASSIGN(const CompilerApi *compiler, loadCompiler());
+  const TraceSegment &segment = record.segments[index];
+  std::vector<TensorType> types;
+  for (const TensorView &input : inputs) {
+    types.push_back(input.type());
+  }
+  TraceGraph graph = record.graph(options.name, segment.firstStep, segment.endStep, segment.inputs,
+                                  segment.outputs, types);
+  CompileOptions compileOptions;
+  if (isa != tracert::Isa::Portable) {
+    compileOptions.targets = {isa};
+  }
+  compileOptions.optLevel = options.optLevel;
+  std::shared_ptr<tracert::Program> fresh;
+  TRACERT_TRY(compiler->compile(graph, compileOptions, &fresh));
+  if (state.variants.size() == kMaxVariants) {
+    const tracert::Program *oldest = state.variants.front().program.get();
+    std::erase_if(state.idle, [&](const IdleExecutor &idle) {
+      return &idle.executor->program() == oldest;
+    });
+    state.variants.erase(state.variants.begin());
+  }
+  state.variants.push_back({isa, keysOf(inputs), std::move(fresh)});
+  return state.variants.back().program;
+}
+
+Result<CompiledRecord::IdleExecutor>
+CompiledRecord::takeExecutor(size_t index, std::span<const TensorView> inputs) {
   const EvalOptions &eval = evalOptions();
   tracert::SectionChoice section{static_cast<tracert::SectionChoice::Kind>(eval.sectionKind),
                                  eval.isa};
+  // The portable section runs in the program compiled for any level; code is made for one only.
+  tracert::Isa isa = section.kind == tracert::SectionChoice::Native ? section.isa
+                                                                    : tracert::bestIsa();
+  if (section.kind == tracert::SectionChoice::Best && isa == tracert::Isa::Portable) {
+    section.kind = tracert::SectionChoice::Portable;
+  }
   std::lock_guard lock(mutex);
   SegmentState &state = states[index];
   for (size_t i = 0; i < state.idle.size(); ++i) {
-    SegmentState::IdleExecutor &idle = state.idle[i];
+    IdleExecutor &idle = state.idle[i];
     if (idle.section.kind == section.kind && idle.section.isa == section.isa &&
-        idle.pool == eval.pool) {
-      SegmentState::IdleExecutor taken = std::move(idle);
+        idle.pool == eval.pool && fit(idle.inputs, inputs)) {
+      IdleExecutor taken = std::move(idle);
       state.idle.erase(state.idle.begin() + static_cast<ptrdiff_t>(i));
       return taken;
     }
   }
-  // The portable section runs in the program compiled for any level; code is made for one only.
-  tracert::Isa isa = section.kind == tracert::SectionChoice::Native ? section.isa
-                                                                    : tracert::bestIsa();
-  std::shared_ptr<const tracert::Program> &program = state.programs[isa];
-  if (!program) {
-    TRACERT_ASSIGN(const CompilerApi *compiler, loadCompiler());
-    const TraceSegment &segment = record.segments[index];
-    TraceGraph graph = record.graph(options.name, segment.firstStep, segment.endStep,
-                                    segment.inputs, segment.outputs);
-    CompileOptions compileOptions;
-    if (isa != tracert::Isa::Portable) {
-      compileOptions.targets = {isa};
-    }
-    compileOptions.optLevel = options.optLevel;
-    std::shared_ptr<tracert::Program> fresh;
-    TRACERT_TRY(compiler->compile(graph, compileOptions, &fresh));
-    program = std::move(fresh);
-  }
-  if (section.kind == tracert::SectionChoice::Best && isa == tracert::Isa::Portable) {
-    section.kind = tracert::SectionChoice::Portable;
-  }
+  TRACERT_ASSIGN(std::shared_ptr<const tracert::Program> program, programFor(index, isa, inputs));
   tracert::ExecutorOptions executorOptions;
   executorOptions.section = section;
   executorOptions.pool = eval.pool;
   TRACERT_ASSIGN(std::unique_ptr<tracert::Executor> executor,
-                 tracert::Executor::create(program, executorOptions));
-  return SegmentState::IdleExecutor{section, eval.pool, std::move(executor)};
+                 tracert::Executor::create(std::move(program), executorOptions));
+  return IdleExecutor{section, eval.pool, keysOf(inputs), std::move(executor)};
 }
 
 Status CompiledRecord::runSegment(size_t index, std::span<const TensorView> inputs,
                                   std::vector<tracert::OwnedTensor> &outputs) {
-  TRACERT_ASSIGN(SegmentState::IdleExecutor taken, takeExecutor(index));
+  TRACERT_ASSIGN(IdleExecutor taken, takeExecutor(index, inputs));
   Status status = taken.executor->run(inputs, outputs);
   std::lock_guard lock(mutex);
   states[index].idle.push_back(std::move(taken));
@@ -241,10 +304,10 @@ TracedFunction::Stats CompiledRecord::stats() const {
   stats.ops = record.ops.size();
   stats.segments = record.segments.size();
   for (const SegmentState &state : states) {
-    if (!state.programs.empty() && !state.programs.rbegin()->second->sections.empty()) {
-      stats.kernels += state.programs.rbegin()->second->sections.front().kernels.size();
+    if (!state.variants.empty() && !state.variants.back().program->sections.empty()) {
+      stats.kernels += state.variants.back().program->sections.front().kernels.size();
     }
-    for (const SegmentState::IdleExecutor &idle : state.idle) {
+    for (const IdleExecutor &idle : state.idle) {
       stats.arenaBytes += idle.executor->stats().arenaBytes;
       stats.replays += idle.executor->stats().runs;
     }

@@ -7,7 +7,6 @@
 #include "tracec/Trace.h"
 #include "tracert/Executor.h"
 
-#include <map>
 #include <mutex>
 #include <vector>
 
@@ -29,6 +28,8 @@ struct TraceSlot {
   uint32_t argument = 0;
   CellRef cell;
   VarId var = 0;
+  /// Steps recorded when the value came in.
+  uint32_t firstStep = 0;
 };
 
 /// How a constant was written in Python, so that 1, True and 1.0 differ.
@@ -81,7 +82,8 @@ struct TypeKey {
   DType dtype = DType::Float32;
   size_t rank = 0;
   uint64_t onesMask = 0;
-  static TypeKey of(const TensorType &type);
+  static TypeKey of(DType dtype, const Dims &shape);
+  static TypeKey of(const TensorType &type) { return of(type.dtype, type.shape); }
   friend bool operator==(const TypeKey &, const TypeKey &) = default;
 };
 
@@ -111,13 +113,17 @@ struct TraceRecord {
 
   /// ~0: defined by an op or a constant.
   std::vector<uint32_t> slotOfVar;
+  /// Into `constants`; ~0: no constant.
+  std::vector<uint32_t> constantOfVar;
 
-  /// A graph of the steps [first, end), for the compiler or for printing.
+  /// A graph of the steps [first, end), for the compiler or for printing. `inputTypes`: of the call
+  /// that it is made for; empty: as recorded.
   TraceGraph graph(const std::string &name, uint32_t first, uint32_t end,
-                   const std::vector<VarId> &inputs, const std::vector<VarId> &outputs) const;
+                   const std::vector<VarId> &inputs, const std::vector<VarId> &outputs,
+                   std::span<const TensorType> inputTypes = {}) const;
   /// All segments as one graph; inputs are the slots in order.
   TraceGraph wholeGraph(const std::string &name) const;
-  /// Fills segments' inputs once all steps are known.
+  /// Fills segments' inputs and constantOfVar once all steps are known.
   void findSegmentInputs();
 };
 
@@ -137,16 +143,27 @@ public:
   TracedFunction::Stats stats() const;
 
 private:
+  /// A segment's program for inputs of these types: what one segment hands to the next may have size
+  /// 1 in one call and not in another.
+  struct Variant {
+    tracert::Isa isa;
+    std::vector<TypeKey> inputs;
+    std::shared_ptr<const tracert::Program> program;
+  };
+  struct IdleExecutor {
+    tracert::SectionChoice section;
+    tracert::ThreadPool *pool;
+    std::vector<TypeKey> inputs;
+    std::unique_ptr<tracert::Executor> executor;
+  };
   struct SegmentState {
-    std::map<tracert::Isa, std::shared_ptr<const tracert::Program>> programs;
-    struct IdleExecutor {
-      tracert::SectionChoice section;
-      tracert::ThreadPool *pool;
-      std::unique_ptr<tracert::Executor> executor;
-    };
+    /// Most recently used last.
+    std::vector<Variant> variants;
     std::vector<IdleExecutor> idle;
   };
-  Result<SegmentState::IdleExecutor> takeExecutor(size_t segment);
+  Result<IdleExecutor> takeExecutor(size_t segment, std::span<const TensorView> inputs);
+  Result<std::shared_ptr<const tracert::Program>>
+  programFor(size_t segment, tracert::Isa isa, std::span<const TensorView> inputs);
 
   TraceOptions options;
   mutable std::mutex mutex;
