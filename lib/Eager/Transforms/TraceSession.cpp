@@ -1,5 +1,7 @@
 #include "Eager/Transforms/TraceSession.h"
 
+#include "Eager/Evaluate.h"
+
 namespace tracec {
 
 uint64_t nextTraceSerial() {
@@ -45,6 +47,16 @@ Status TraceSession::writeCell(Cell &cell, Value value) {
     return Status();
   }
   return storeCell(cell, std::move(value));
+}
+
+Result<Value> TraceSession::onHostData(Value value) {
+  // A borrowed array may change later, and constants are compared and compiled as bytes in order.
+  if (value->buffer()->isForeign() || !value->view().isContiguous()) {
+    TRACERT_ASSIGN(Value copy, allocateValue(value->type()));
+    copyView(kernelContext(), value->view(), copy->view());
+    value = std::move(copy);
+  }
+  return onConstant(ConstantTag::Array, {}, std::move(value));
 }
 
 Result<Value> TraceSession::onScalar(const PythonScalar &scalar, Value value) {
