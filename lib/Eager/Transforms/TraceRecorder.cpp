@@ -36,6 +36,7 @@ VarId TraceRecorder::newVar(const TensorType &type, uint32_t slot) {
 
 VarId TraceRecorder::newSlot(TraceSlot slot, const Value &value) {
   slot.var = newVar(value->type(), static_cast<uint32_t>(record.slots.size()));
+  slot.firstStep = static_cast<uint32_t>(record.steps.size());
   record.slots.push_back(std::move(slot));
   record.recordedSlotValues.push_back(value);
   externals.emplace(value.get(), record.slots.back().var);

@@ -17,7 +17,6 @@ bool sameScalar(const PythonScalar &a, const PythonScalar &b) {
          std::memcmp(&a.floatValue, &b.floatValue, sizeof(double)) == 0;
 }
 
-/// Bitwise, except that a NaN equals any NaN of its dtype: np.nan computed anew is no change.
 bool sameElements(const TensorView &a, const TensorView &b) {
   size_t bytes = static_cast<size_t>(a.elementCount()) * tracert::dtypeSize(a.dtype);
   return std::memcmp(a.data, b.data, bytes) == 0;
@@ -101,6 +100,15 @@ Status TraceReplayer::fail(const char *code, const char *reason, uint32_t op, co
   return failed(traceMismatch({code, reason, op, then, currentLocation()}, detail, advice));
 }
 
+uint32_t TraceReplayer::nextOp() const {
+  for (uint32_t i = position; i < record.steps.size(); ++i) {
+    if (!record.steps[i].isConstant) {
+      return record.steps[i].index;
+    }
+  }
+  return static_cast<uint32_t>(record.ops.size());
+}
+
 void TraceReplayer::dropPlaceholders(const Status &why) {
   Values dropped = std::move(values);
   values.clear();
@@ -171,6 +179,10 @@ Status TraceReplayer::checkOp(const OpStep &expected, uint32_t number, const OpC
                 "recorded " + opCallString(expected.call) + ", now " + opCallString(call),
                 "pass what changes as a tensor (an index as an integer tensor, a size as x.shape[i]), "
                 "or trace the variants separately");
+  }
+  if (evalOptions().indexMode != expected.indexMode) {
+    return fail("TC0202", "attribute", number, expected.loc,
+                quoted(call.info().name) + " was recorded in another index mode", kStructureAdvice);
   }
   if (operands.size() != expected.operands.size()) {
     return fail("TC0203", "input count", number, expected.loc,
@@ -304,14 +316,7 @@ Result<Value> TraceReplayer::onConstant(ConstantTag tag, const PythonScalar &sca
                          sameElements(value->view(), expected.value->view())
                    : sameScalar(scalar, expected.scalar));
   if (!same) {
-    uint32_t number = static_cast<uint32_t>(record.ops.size());
-    for (uint32_t i = position; i < record.steps.size(); ++i) {
-      if (!record.steps[i].isConstant) {
-        number = record.steps[i].index;
-        break;
-      }
-    }
-    return fail("TC0208", "constant", number, expected.loc,
+    return fail("TC0208", "constant", nextOp(), expected.loc,
                 "the constant was " +
                     constantText(expected.tag, expected.scalar, expected.value) + " and is " +
                     constantText(tag, scalar, value),
@@ -328,7 +333,30 @@ Result<Value> TraceReplayer::onConstant(ConstantTag tag, const PythonScalar &sca
 // Cells
 //===----------------------------------------------------------------------===//
 
+Status TraceReplayer::rereadCaptures() {
+  mustRereadCaptures = false;
+  for (const TraceSlot &slot : record.slots) {
+    bool isBase = slot.kind == TraceSlot::Kind::ArgumentBase;
+    if ((!isBase && slot.kind != TraceSlot::Kind::Captured) || slot.firstStep < position) {
+      continue;
+    }
+    const Value &now = isBase ? arguments.tensors[slot.argument].cellRef()->value : slot.cell->value;
+    DType then = record.vars[slot.var].dtype;
+    if (now->dtype() != then) {
+      return fail("TC0206", "dtype", nextOp(), SourceLoc{},
+                  "a captured tensor was " + std::string(dtypeName(then)) + " and is " +
+                      std::string(dtypeName(now->dtype())),
+                  "make its dtype the same on every call, e.g. with .astype");
+    }
+    values[slot.var] = now;
+  }
+  return Status();
+}
+
 Result<Value> TraceReplayer::readCell(Cell &cell) {
+  if (mustRereadCaptures && !isOver) {
+    TRACERT_TRY(rereadCaptures());
+  }
   auto pending = overlay.find(&cell);
   return pending != overlay.end() ? pending->second.second : cell.value;
 }
@@ -336,6 +364,9 @@ Result<Value> TraceReplayer::readCell(Cell &cell) {
 Status TraceReplayer::storeCell(Cell &cell, Value value) {
   if (isOver) {
     return failure;
+  }
+  if (mustRereadCaptures) {
+    TRACERT_TRY(rereadCaptures());
   }
   auto [entry, isNew] = overlay.try_emplace(&cell);
   if (isNew) {
@@ -425,6 +456,7 @@ Status TraceReplayer::beginExcluded() {
     return failed(std::move(status));
   }
   commit();
+  mustRereadCaptures = true;
   return Status();
 }
 
@@ -439,20 +471,13 @@ Status TraceReplayer::finish(std::span<const Tensor> results) {
     returned.push_back(std::move(value));
   }
   if (position < record.steps.size() || sawUnexpectedConstant) {
-    uint32_t number = static_cast<uint32_t>(record.ops.size());
-    SourceLoc then;
-    std::string what = "a constant";
-    for (uint32_t i = position; i < record.steps.size(); ++i) {
-      if (!record.steps[i].isConstant) {
-        number = record.steps[i].index;
-        then = record.ops[number].loc;
-        what = quoted(record.ops[number].call.info().name);
-        break;
-      }
-    }
+    uint32_t number = nextOp();
     if (number < record.ops.size()) {
-      return fail("TC0210", "too few ops", number, then,
-                  "the recorded call went on with " + what + ", now it ends", kStructureAdvice);
+      const OpStep &missing = record.ops[number];
+      return fail("TC0210", "too few ops", number, missing.loc,
+                  "the recorded call went on with " + quoted(missing.call.info().name) +
+                      ", now it ends",
+                  kStructureAdvice);
     }
   }
   position = static_cast<uint32_t>(record.steps.size());

@@ -20,9 +20,7 @@ public:
   /// The call ended by an exception.
   virtual void abandon() = 0;
   virtual Result<Value> onConstant(ConstantTag tag, const PythonScalar &scalar, Value value) = 0;
-  Result<Value> onHostData(Value value) final {
-    return onConstant(ConstantTag::Array, {}, std::move(value));
-  }
+  Result<Value> onHostData(Value value) final;
   Result<Value> onScalar(const PythonScalar &scalar, Value value) final;
 
 protected:
@@ -106,8 +104,12 @@ private:
   Status fail(const char *code, const char *reason, uint32_t op, const tracert::SourceLoc &then,
               const std::string &detail, const std::string &advice);
   Status failed(Status status);
+  /// The first op at or after the current step; the number of ops when there is none.
+  uint32_t nextOp() const;
   /// Runs the segments that end at or before the current step.
   Status runSegments();
+  /// After an excluded region, which may have written cells that the trace has not read yet.
+  Status rereadCaptures();
   void commit();
   void dropPlaceholders(const Status &why);
 
@@ -119,6 +121,7 @@ private:
   uint32_t position = 0;
   size_t segmentsRun = 0;
   bool sawUnexpectedConstant = false;
+  bool mustRereadCaptures = false;
   bool isOver = false;
   Status failure;
   std::atomic<int64_t> references{1};
