@@ -2,6 +2,7 @@
 #include "Eager/Transforms/TraceSession.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace tracec {
 
@@ -15,19 +16,21 @@ std::string typeKeyText(const TypeKey &key) {
   return text;
 }
 
+/// Per tensor, the first one with the same cell.
+std::vector<uint32_t> firstOfCell(const std::vector<Tensor> &tensors) {
+  std::vector<uint32_t> result;
+  std::unordered_map<const Cell *, uint32_t> seen;
+  for (uint32_t i = 0; i < tensors.size(); ++i) {
+    result.push_back(seen.try_emplace(tensors[i].cellRef().get(), i).first->second);
+  }
+  return result;
+}
+
 CallSignature signatureOf(const CallArguments &arguments) {
   CallSignature signature;
   signature.structure = arguments.structure;
+  signature.cellOf = firstOfCell(arguments.tensors);
   for (size_t i = 0; i < arguments.tensors.size(); ++i) {
-    const Cell *cell = arguments.tensors[i].cellRef().get();
-    uint32_t first = static_cast<uint32_t>(i);
-    for (uint32_t j = 0; j < i; ++j) {
-      if (arguments.tensors[j].cellRef().get() == cell) {
-        first = j;
-        break;
-      }
-    }
-    signature.cellOf.push_back(first);
     signature.isView.push_back(arguments.tensors[i].isView());
     Result<TensorType> type = arguments.tensors[i].type();
     signature.types.push_back(type.ok() ? TypeKey::of(*type) : TypeKey{});
