@@ -66,9 +66,14 @@ Result<Values> evaluateRecord(const TraceRecord &record, const Values &slotValue
     for (VarId operand : op.operands) {
       operands.push_back(values[operand]);
     }
-    TRACERT_ASSIGN(Values results, evaluate(op.call, operands));
-    for (size_t i = 0; i < results.size(); ++i) {
-      values[op.results[i]] = results[i];
+    tracert::IndexMode before = std::exchange(evalOptions().indexMode, op.indexMode);
+    Result<Values> results = evaluate(op.call, operands);
+    evalOptions().indexMode = before;
+    if (!results.ok()) {
+      return results.status();
+    }
+    for (size_t i = 0; i < results->size(); ++i) {
+      values[op.results[i]] = (*results)[i];
     }
   }
   return values;
