@@ -237,7 +237,8 @@ tracert::InnerStride SizeAnalysis::strideClass(Value value, ArrayRef<int64_t> do
     return tracert::InnerStride::Zero;
   }
   unsigned own = sizes.dims.size() - fromEnd;
-  if (sizes.dims[own] == 1) {
+  // A size that was 1 while recording only by chance gets the stride of the larger ones.
+  if (cast<RankedTensorType>(value.getType()).getDimSize(own) == 1) {
     return tracert::InnerStride::Zero;
   }
   int64_t elementBytes = tracert::dtypeSize(tensorTypeOf(value.getType()).dtype);
