@@ -159,3 +159,16 @@ def test_borrowed_array_that_changes_is_another_constant():
     assert caught.value.reason == "constant"
     table[0] = 1
     assert_same(function(zeros), table)
+
+
+# Which arguments are the same tensor is part of a record.
+
+
+def test_one_view_given_twice_is_another_record_than_two_views():
+    base = tc.tensor([1.0, 2.0, 3.0, 4.0, 5.0])
+    first, second = base[:2], base[2:4]
+    function = tc.trace(lambda a, b: a * 2 + b)
+    for a, b in [(first, second), (first, second), (first, first), (second, second), (first, second)] * 2:
+        assert_same(function(a, b), a.numpy() * 2 + b.numpy())
+        base[0] += 1.0
+    assert function.stats().specialisations == 2

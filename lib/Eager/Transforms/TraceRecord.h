@@ -1,5 +1,5 @@
-/// What one specialisation of a traced function recorded: its steps, the slots through which outside
-/// values come in, and the segments that are compiled and run as Programs.
+/// What one specialisation of a traced function recorded: its steps, the slots through which
+/// outside values come in, and the segments that are compiled and run as Programs.
 #pragma once
 
 #include "tracec/Compiler.h"
@@ -90,8 +90,10 @@ struct TypeKey {
 /// How a call's arguments look; what CallArguments says without the data.
 struct CallSignature {
   std::string structure;
-  /// Which arguments share a cell, and which are views.
+  /// Per argument, the first one with its cell, the first one that is the very same tensor, and
+  /// whether it is a view.
   std::vector<uint32_t> cellOf;
+  std::vector<uint32_t> sameAs;
   std::vector<uint8_t> isView;
   std::vector<TypeKey> types;
 };
@@ -131,7 +133,8 @@ struct TraceRecord {
 class CompiledRecord {
 public:
   CompiledRecord(TraceRecord record, TraceOptions options)
-      : record(std::move(record)), options(std::move(options)), states(this->record.segments.size()) {}
+      : record(std::move(record)), options(std::move(options)),
+        states(this->record.segments.size()) {}
 
   const TraceRecord record;
 
@@ -143,8 +146,8 @@ public:
   TracedFunction::Stats stats() const;
 
 private:
-  /// A segment's program for inputs of these types: what one segment hands to the next may have size
-  /// 1 in one call and not in another.
+  /// A segment's program for inputs of these types: what one segment hands to the next may have
+  /// size 1 in one call and not in another.
   struct Variant {
     tracert::Isa isa;
     std::vector<TypeKey> inputs;
@@ -162,8 +165,8 @@ private:
     std::vector<IdleExecutor> idle;
   };
   Result<IdleExecutor> takeExecutor(size_t segment, std::span<const TensorView> inputs);
-  Result<std::shared_ptr<const tracert::Program>>
-  programFor(size_t segment, tracert::Isa isa, std::span<const TensorView> inputs);
+  Result<std::shared_ptr<const tracert::Program>> programFor(size_t segment, tracert::Isa isa,
+                                                             std::span<const TensorView> inputs);
 
   TraceOptions options;
   mutable std::mutex mutex;

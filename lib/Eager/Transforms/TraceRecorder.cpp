@@ -10,7 +10,7 @@ TraceRecorder::TraceRecorder(const CallArguments &call, CallSignature signature)
   for (uint32_t i = 0; i < call.tensors.size(); ++i) {
     const Tensor &tensor = call.tensors[i];
     Cell *cell = tensor.cellRef().get();
-    if (!tensor.isView() && slotOfCell.contains(cell)) {
+    if (record.signature.sameAs[i] != i) {
       continue;
     }
     // No transform is active yet, so this reads the committed value.
@@ -139,8 +139,7 @@ void TraceRecorder::endSegment(bool isExcluded) {
 }
 
 Status TraceRecorder::onHostRead(const Value &value) {
-  if (value->traceSerial != ownSerial ||
-      record.segments.back().firstStep == record.steps.size()) {
+  if (value->traceSerial != ownSerial || record.segments.back().firstStep == record.steps.size()) {
     return Status();
   }
   endSegment(/*isExcluded=*/false);

@@ -16,12 +16,13 @@ std::string typeKeyText(const TypeKey &key) {
   return text;
 }
 
-/// Per tensor, the first one with the same cell.
-std::vector<uint32_t> firstOfCell(const std::vector<Tensor> &tensors) {
+/// Per tensor, the first one with the same key.
+template <class KeyOf>
+std::vector<uint32_t> firstWith(const std::vector<Tensor> &tensors, KeyOf keyOf) {
   std::vector<uint32_t> result;
-  std::unordered_map<const Cell *, uint32_t> seen;
+  std::unordered_map<const void *, uint32_t> seen;
   for (uint32_t i = 0; i < tensors.size(); ++i) {
-    result.push_back(seen.try_emplace(tensors[i].cellRef().get(), i).first->second);
+    result.push_back(seen.try_emplace(keyOf(tensors[i]), i).first->second);
   }
   return result;
 }
@@ -29,7 +30,12 @@ std::vector<uint32_t> firstOfCell(const std::vector<Tensor> &tensors) {
 CallSignature signatureOf(const CallArguments &arguments) {
   CallSignature signature;
   signature.structure = arguments.structure;
-  signature.cellOf = firstOfCell(arguments.tensors);
+  auto cellOf = [](const Tensor &tensor) -> const void * { return tensor.cellRef().get(); };
+  signature.cellOf = firstWith(arguments.tensors, cellOf);
+  // A path belongs to one cell.
+  signature.sameAs = firstWith(arguments.tensors, [&](const Tensor &tensor) {
+    return tensor.isView() ? tensor.pathIdentity() : cellOf(tensor);
+  });
   for (size_t i = 0; i < arguments.tensors.size(); ++i) {
     signature.isView.push_back(arguments.tensors[i].isView());
     Result<TensorType> type = arguments.tensors[i].type();
@@ -86,8 +92,8 @@ public:
         continue;
       }
       anyDTypes = true;
-      if (then.types == now.types && then.cellOf == now.cellOf && then.isView == now.isView &&
-          capturesMatch(records[i]->record)) {
+      if (then.types == now.types && then.cellOf == now.cellOf && then.sameAs == now.sameAs &&
+          then.isView == now.isView && capturesMatch(records[i]->record)) {
         // Most recently used last.
         std::rotate(records.begin() + static_cast<ptrdiff_t>(i),
                     records.begin() + static_cast<ptrdiff_t>(i) + 1, records.end());
@@ -101,8 +107,9 @@ public:
       return dtypeMismatch(sameStructure->record, now);
     }
     if (!records.empty()) {
-      lastMiss = "a new specialisation was recorded: an argument's or capture's rank, the set of its "
-                 "axes of size 1, or which arguments share a tensor changed";
+      lastMiss =
+          "a new specialisation was recorded: an argument's or capture's rank, the set of its "
+          "axes of size 1, or which arguments share a tensor changed";
     }
     return std::shared_ptr<CompiledRecord>();
   }
@@ -164,8 +171,8 @@ private:
       const TypeKey &then = record.signature.types[i];
       if (then.dtype != now.types[i].dtype) {
         return traceMismatch({"TC0206", "dtype", 0, {}, currentLocation()},
-                             "argument '" + record.argumentNames[i] + "' was " +
-                                 typeKeyText(then) + " and is " + typeKeyText(now.types[i]),
+                             "argument '" + record.argumentNames[i] + "' was " + typeKeyText(then) +
+                                 " and is " + typeKeyText(now.types[i]),
                              "make the dtypes the same on every call, e.g. with .astype, or trace "
                              "the function once per dtype");
       }
