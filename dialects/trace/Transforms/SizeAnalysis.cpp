@@ -182,16 +182,15 @@ void SizeAnalysis::add(Operation *op) {
   bool areKnown = true;
   for (Value operand : op->getOperands()) {
     const ValueSizes &sizes = of(operand);
-    operands.push_back({{tensorTypeOf(operand.getType()).dtype, runtimeDims(sizes.dims)},
-                        sizes.sizeValue});
+    operands.push_back(
+        {{tensorTypeOf(operand.getType()).dtype, runtimeDims(sizes.dims)}, sizes.sizeValue});
     areKnown &= isKnown(sizes.dims);
   }
-  tracert::Result<tracert::ResultTypes> types =
-      succeeded(call) ? tracert::inferTypes(*call, operands)
-                      : tracert::Status::internal("no op call");
+  tracert::Result<tracert::ResultTypes> types = succeeded(call)
+                                                    ? tracert::inferTypes(*call, operands)
+                                                    : tracert::Status::internal("no op call");
   for (auto [index, result] : llvm::enumerate(op->getResults())) {
-    tracert::TensorType type =
-        types.ok() ? (*types)[index] : tensorTypeOf(result.getType());
+    tracert::TensorType type = types.ok() ? (*types)[index] : tensorTypeOf(result.getType());
     unsigned unknownCount = llvm::count(type.shape, tracert::kUnknownDim);
     ValueSizes sizes;
     for (auto [axis, dim] : llvm::enumerate(type.shape)) {

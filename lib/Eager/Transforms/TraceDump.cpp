@@ -189,8 +189,7 @@ private:
                                     inputVars, outputVars);
     // Captures that are only read are weights.
     for (size_t i = 0; i < constantSlots.size(); ++i) {
-      TRACERT_ASSIGN(Value weight,
-                     contiguousCopy(record.slots[constantSlots[i]].cell->value));
+      TRACERT_ASSIGN(Value weight, contiguousCopy(record.slots[constantSlots[i]].cell->value));
       VarId var = graph.inputs[runtimeInputs + i];
       graph.vars[var].type = weight->type();
       graph.vars[var].dims = weight->shape();

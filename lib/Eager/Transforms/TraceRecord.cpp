@@ -106,8 +106,8 @@ private:
     return var;
   }
 
-  /// A result that had size 1 while recording need not have it again (the count of a mask, x[1:]): it
-  /// is static only where the type rule says so.
+  /// A result that had size 1 while recording need not have it again (the count of a mask, x[1:]):
+  /// it is static only where the type rule says so.
   std::vector<Dims> resultDims(const OpStep &step, const std::vector<VarId> &operands) const {
     std::vector<tracert::OperandInfo> infos;
     for (VarId operand : operands) {
@@ -117,9 +117,9 @@ private:
     Result<tracert::ResultTypes> types = tracert::inferTypes(step.call, infos);
     std::vector<Dims> dims;
     for (size_t i = 0; i < step.results.size(); ++i) {
-      dims.push_back(types.ok() ? dynamicDims((*types)[i].shape)
-                                : Dims(record.vars[step.results[i]].shape.size(),
-                                       tracert::kUnknownDim));
+      dims.push_back(types.ok()
+                         ? dynamicDims((*types)[i].shape)
+                         : Dims(record.vars[step.results[i]].shape.size(), tracert::kUnknownDim));
     }
     return dims;
   }
@@ -249,9 +249,8 @@ CompiledRecord::programFor(size_t index, tracert::Isa isa, std::span<const Tenso
   TRACERT_TRY(compiler->compile(graph, compileOptions, &fresh));
   if (state.variants.size() == kMaxVariants) {
     const tracert::Program *oldest = state.variants.front().program.get();
-    std::erase_if(state.idle, [&](const IdleExecutor &idle) {
-      return &idle.executor->program() == oldest;
-    });
+    std::erase_if(state.idle,
+                  [&](const IdleExecutor &idle) { return &idle.executor->program() == oldest; });
     state.variants.erase(state.variants.begin());
   }
   state.variants.push_back({isa, keysOf(inputs), std::move(fresh)});
@@ -264,8 +263,8 @@ CompiledRecord::takeExecutor(size_t index, std::span<const TensorView> inputs) {
   tracert::SectionChoice section{static_cast<tracert::SectionChoice::Kind>(eval.sectionKind),
                                  eval.isa};
   // The portable section runs in the program compiled for any level; code is made for one only.
-  tracert::Isa isa = section.kind == tracert::SectionChoice::Native ? section.isa
-                                                                    : tracert::bestIsa();
+  tracert::Isa isa =
+      section.kind == tracert::SectionChoice::Native ? section.isa : tracert::bestIsa();
   if (section.kind == tracert::SectionChoice::Best && isa == tracert::Isa::Portable) {
     section.kind = tracert::SectionChoice::Portable;
   }

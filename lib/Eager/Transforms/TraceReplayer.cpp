@@ -130,8 +130,8 @@ Status TraceReplayer::checkOperand(const OpStep &expected, uint32_t number, size
   if (known.get() == operand.get()) {
     return Status();
   }
-  std::string where = "operand " + std::to_string(index) + " of " +
-                      quoted(expected.call.info().name);
+  std::string where =
+      "operand " + std::to_string(index) + " of " + quoted(expected.call.info().name);
   bool isOwnNow = operand->traceSerial == ownSerial;
   if (!isInternal(var)) {
     const TraceSlot &slot = record.slots[record.slotOfVar[var]];
@@ -175,10 +175,11 @@ Status TraceReplayer::checkOp(const OpStep &expected, uint32_t number, const OpC
   }
   // Attributes first: an index with another number of operands differs in its items, too.
   if (!(call.attrs == expected.call.attrs)) {
-    return fail("TC0202", "attribute", number, expected.loc,
-                "recorded " + opCallString(expected.call) + ", now " + opCallString(call),
-                "pass what changes as a tensor (an index as an integer tensor, a size as x.shape[i]), "
-                "or trace the variants separately");
+    return fail(
+        "TC0202", "attribute", number, expected.loc,
+        "recorded " + opCallString(expected.call) + ", now " + opCallString(call),
+        "pass what changes as a tensor (an index as an integer tensor, a size as x.shape[i]), "
+        "or trace the variants separately");
   }
   if (evalOptions().indexMode != expected.indexMode) {
     return fail("TC0202", "attribute", number, expected.loc,
@@ -311,15 +312,13 @@ Result<Value> TraceReplayer::onConstant(ConstantTag tag, const PythonScalar &sca
   }
   const ConstantStep &expected = record.constants[record.steps[position].index];
   bool same = tag == expected.tag &&
-              (tag == ConstantTag::Array
-                   ? value->type() == expected.value->type() &&
-                         sameElements(value->view(), expected.value->view())
-                   : sameScalar(scalar, expected.scalar));
+              (tag == ConstantTag::Array ? value->type() == expected.value->type() &&
+                                               sameElements(value->view(), expected.value->view())
+                                         : sameScalar(scalar, expected.scalar));
   if (!same) {
     return fail("TC0208", "constant", nextOp(), expected.loc,
-                "the constant was " +
-                    constantText(expected.tag, expected.scalar, expected.value) + " and is " +
-                    constantText(tag, scalar, value),
+                "the constant was " + constantText(expected.tag, expected.scalar, expected.value) +
+                    " and is " + constantText(tag, scalar, value),
                 kConstantAdvice);
   }
   value->traceSerial = ownSerial;
@@ -340,7 +339,8 @@ Status TraceReplayer::rereadCaptures() {
     if ((!isBase && slot.kind != TraceSlot::Kind::Captured) || slot.firstStep < position) {
       continue;
     }
-    const Value &now = isBase ? arguments.tensors[slot.argument].cellRef()->value : slot.cell->value;
+    const Value &now =
+        isBase ? arguments.tensors[slot.argument].cellRef()->value : slot.cell->value;
     DType then = record.vars[slot.var].dtype;
     if (now->dtype() != then) {
       return fail("TC0206", "dtype", nextOp(), SourceLoc{},
