@@ -93,6 +93,19 @@ def test_reduction_of_one_element():
     check_calls(lambda x: ((x + x).sum(), (x * 2).max()), *[(numbers(1, 1),)] * 3)
 
 
+def test_copy_of_unknown_size_that_is_written():
+    def body(x, selected):
+        z = x[selected] * 1
+        y = z.T.reshape(-1)
+        y[0] = 5.0
+        w = z.reshape(-1)
+        w[1] = 7.0
+        return y * 2, z + 0, w + 0
+
+    masks = [mask(1, 1, 0, 1, 0), mask(1, 1, 0, 1, 0), mask(1, 1, 0, 1, 1), mask(0, 1, 1, 0, 0)]
+    check_calls(body, *[(numbers(5, 3), m) for m in masks])
+
+
 # What an excluded region makes or writes is new on each call.
 
 

@@ -49,6 +49,8 @@ struct OpStep {
   std::vector<VarId> results;
   tracert::SourceLoc loc;
   tracert::IndexMode indexMode = tracert::IndexMode::Checked;
+  /// A view op gave a view; false: it had to copy.
+  bool isAlias = false;
 };
 
 struct TraceStep {

@@ -67,6 +67,7 @@ Result<Values> TraceRecorder::apply(const OpCall &call, std::span<const Value> o
   for (const Value &operand : operands) {
     step.operands.push_back(varOf(operand));
   }
+  step.isAlias = results.front()->isAlias;
   for (Value &result : results) {
     VarId var = newVar(result->type(), ~0u);
     markOwn(result, var);

@@ -274,7 +274,8 @@ Result<Values> TraceReplayer::makeResults(const OpStep &expected, const OpCall &
     bool isAlias = false;
     if (info.has(tracert::kTraitView)) {
       // The bounds of a view are checked when its type is inferred; only the strides matter here.
-      isAlias = true;
+      // While sizes are unknown, it is taken to be a view or a copy as it was recorded.
+      isAlias = expected.isAlias;
       std::vector<int64_t> sizes;
       bool allKnown = types[i].isFullyKnown() && operands[0]->type().isFullyKnown();
       for (const Value &extra : operands.subspan(1)) {
