@@ -154,8 +154,7 @@ void KernelLowering::emitKernel() {
     build->call("tck_errors_begin", Type(), scratch);
   }
   if (func.getSplit() == Split::SequenceBlocks) {
-    // A sequence of one element has no axis in the nest.
-    Value blockLength = build->constant(4096), size = order.empty() ? build->constant(1) : sizes[0];
+    Value blockLength = build->constant(4096), size = sizes[0];
     forLoop(builder, loc, {begin, end, build->constant(1)}, {}, [&](Value block, ValueRange) {
       blockBegin = build->mul(block, blockLength);
       Value blockLimit = build->add(blockBegin, blockLength);
