@@ -32,6 +32,21 @@ Result<Value> applyStep(const Value &base, const PathStep &step) {
   return std::move(results.front());
 }
 
+/// `part` in the shape of `base`. In a trace the sizes are recorded ops, so that they may change.
+Result<Value> reshapeLike(Value part, const Value &base) {
+  Values operands{std::move(part)};
+  Dims shape = base->shape();
+  for (size_t i = 0; i < shape.size() && activeTransform(TransformSlot::Trace); ++i) {
+    if (shape[i] != 1) {
+      TRACERT_ASSIGN(Value size, axisSize(base, Dims{static_cast<int64_t>(i)}));
+      operands.push_back(std::move(size));
+      shape[i] = tracert::kFromOperand;
+    }
+  }
+  TRACERT_ASSIGN(Values results, dispatch(reshapeCall(shape), operands));
+  return std::move(results.front());
+}
+
 /// The base with the part that `step` views replaced by `part`.
 Result<Value> applyInverse(const Value &base, const PathStep &step, Value part) {
   switch (step.call.kind) {
@@ -51,10 +66,8 @@ Result<Value> applyInverse(const Value &base, const PathStep &step, Value part) 
                    dispatch({OpKind::permute, {AttrValue::ints(inverse)}}, {&part, 1}));
     return std::move(results.front());
   }
-  case OpKind::reshape: {
-    TRACERT_ASSIGN(Values results, dispatch(reshapeCall(base->shape()), {&part, 1}));
-    return std::move(results.front());
-  }
+  case OpKind::reshape:
+    return reshapeLike(std::move(part), base);
   default:
     return Status::invalidArgument("this view is read-only (it was made by '" +
                                    std::string(step.call.info().name) +
