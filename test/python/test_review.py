@@ -106,6 +106,25 @@ def test_copy_of_unknown_size_that_is_written():
     check_calls(body, *[(numbers(5, 3), m) for m in masks])
 
 
+@pytest.mark.parametrize("recorded, now", [("11010", "01000"), ("10000", "01100")])
+def test_reshape_that_turns_from_a_copy_to_a_view_is_no_wrong_result(recorded, now):
+    def body(x, selected):
+        z = x[selected] * 1
+        y = z.T.reshape(-1)
+        z[0] = 5.0
+        return y * 2, z + 0
+
+    function = tc.trace(body)
+    recorded, now = [mask(*map(int, bits)) for bits in (recorded, now)]
+    x = tc.tensor(numbers(5, 3))
+    expected = [e.numpy() for e in body(x, tc.tensor(recorded))]
+    for _ in range(2):
+        assert_same(list(function(x, tc.tensor(recorded))), expected)
+    with pytest.raises(tc.TraceError, match="view"):
+        function(x, tc.tensor(now))
+    assert_same(list(function(x, tc.tensor(recorded))), expected)
+
+
 # What an excluded region makes or writes is new on each call.
 
 

@@ -174,11 +174,16 @@ TraceGraph TraceRecord::wholeGraph(const std::string &name) const {
   return graph(name, 0, static_cast<uint32_t>(steps.size()), inputs, outputs);
 }
 
-void TraceRecord::findSegmentInputs() {
+void TraceRecord::completeSegments() {
   constantOfVar.assign(vars.size(), ~0u);
   for (uint32_t i = 0; i < constants.size(); ++i) {
     constantOfVar[constants[i].var] = i;
   }
+  findSegmentInputs();
+  findGuards();
+}
+
+void TraceRecord::findSegmentInputs() {
   std::vector<uint32_t> seenIn(vars.size(), ~0u);
   for (uint32_t s = 0; s < segments.size(); ++s) {
     TraceSegment &segment = segments[s];
@@ -195,6 +200,84 @@ void TraceRecord::findSegmentInputs() {
       }
       for (VarId result : op.results) {
         seenIn[result] = s;
+      }
+    }
+  }
+}
+
+namespace {
+
+/// The types that a call with the recorded sizes has, but for what depends on data: counts, and
+/// bounds and sizes that are no sizes of tensors.
+class KnownTypes {
+public:
+  explicit KnownTypes(const TraceRecord &record)
+      : types(record.vars), isSize(record.vars.size(), 0) {
+    for (const ConstantStep &constant : record.constants) {
+      isSize[constant.var] = 1;
+    }
+  }
+
+  const TensorType &of(VarId var) const { return types[var]; }
+
+  void add(const OpStep &op) {
+    const tracert::OpInfo &info = op.call.info();
+    std::vector<tracert::OperandInfo> infos;
+    bool areKnown = !info.has(tracert::kTraitDataDependentShape);
+    bool areSizes = !op.operands.empty();
+    for (size_t i = 0; i < op.operands.size(); ++i) {
+      VarId operand = op.operands[i];
+      bool isExtra = info.operandCount >= 0 && i >= static_cast<size_t>(info.operandCount);
+      areSizes = areSizes && isSize[operand];
+      areKnown = areKnown && types[operand].isFullyKnown() && (!isExtra || isSize[operand]);
+      infos.push_back({types[operand]});
+    }
+    isSize[op.results[0]] =
+        (info.has(tracert::kTraitSizeOnly) && areKnown) || (info.isPointwise() && areSizes);
+    if (areKnown) {
+      return;
+    }
+    if (Result<tracert::ResultTypes> results = tracert::inferTypes(op.call, infos); results.ok()) {
+      std::copy(results->begin(), results->end(), types.begin() + op.results[0]);
+    }
+  }
+
+private:
+  std::vector<TensorType> types;
+  /// Numbers that a replay knows before it has computed anything.
+  std::vector<uint8_t> isSize;
+};
+
+template <class List, class Item> bool contains(const List &list, const Item &item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+} // namespace
+
+void TraceRecord::findGuards() {
+  KnownTypes known(*this);
+  std::vector<uint8_t> isView(vars.size(), 0);
+  for (TraceSegment &segment : segments) {
+    for (uint32_t i = segment.firstStep; i < segment.endStep; ++i) {
+      if (steps[i].isConstant) {
+        continue;
+      }
+      const OpStep &op = ops[steps[i].index];
+      known.add(op);
+      isView[op.results[0]] = op.call.info().has(tracert::kTraitView);
+      // A value in logical order always gives a view.
+      if (op.call.kind != OpKind::reshape || !isView[op.operands[0]]) {
+        continue;
+      }
+      for (VarId var : {op.operands[0], op.results[0]}) {
+        if (known.of(var).isFullyKnown() || contains(segment.guards, var) ||
+            contains(segment.inputs, var)) {
+          continue;
+        }
+        segment.guards.push_back(var);
+        if (!contains(segment.outputs, var)) {
+          segment.outputs.push_back(var);
+        }
       }
     }
   }

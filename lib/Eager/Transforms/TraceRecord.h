@@ -65,8 +65,11 @@ struct TraceSegment {
   uint32_t endStep = 0;
   /// Defined before the segment, constants excepted.
   std::vector<VarId> inputs;
-  /// Values that Python still held at the end of the segment.
+  /// Values that Python still held at the end of the segment, and `guards`.
   std::vector<VarId> outputs;
+  /// Values whose sizes must be above 1 where they were while recording: a reshape of unknown size
+  /// gives a view or a copy by them.
+  std::vector<VarId> guards;
   /// What ended it, for messages.
   tracert::SourceLoc endLoc;
   bool endsInExcluded = false;
@@ -127,8 +130,12 @@ struct TraceRecord {
                    std::span<const TensorType> inputTypes = {}) const;
   /// All segments as one graph; inputs are the slots in order.
   TraceGraph wholeGraph(const std::string &name) const;
-  /// Fills segments' inputs and constantOfVar once all steps are known.
+  /// Fills constantOfVar and segments' inputs and guards once all steps are known.
+  void completeSegments();
+
+private:
   void findSegmentInputs();
+  void findGuards();
 };
 
 /// A record with its compiled programs; shared by the threads that replay it.

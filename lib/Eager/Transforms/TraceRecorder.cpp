@@ -168,7 +168,7 @@ Status TraceRecorder::finish(std::span<const Tensor> results) {
     record.results.push_back(varOf(value));
   }
   endSegment(/*isExcluded=*/false);
-  record.findSegmentInputs();
+  record.completeSegments();
   // Only the values of constants and slots are needed from here on.
   held.clear();
   written.clear();

@@ -411,6 +411,25 @@ Status TraceReplayer::runSegments() {
       }
     }
     ++segmentsRun;
+    TRACERT_TRY(checkGuards(segment));
+  }
+  return Status();
+}
+
+Status TraceReplayer::checkGuards(const TraceSegment &segment) {
+  for (VarId var : segment.guards) {
+    const Dims &then = record.vars[var].shape;
+    const Dims &now = values[var]->shape();
+    if (!std::equal(then.begin(), then.end(), now.begin(), now.end(),
+                    [](int64_t a, int64_t b) { return (a > 1) == (b > 1); })) {
+      return traceMismatch({"TC0202", "attribute", nextOp(), {}, currentLocation()},
+                           "a tensor of data-dependent shape " + tracert::shapeString(now) +
+                               " is reshaped; the recorded one had shape " +
+                               tracert::shapeString(then) +
+                               ", and one may be a view where the "
+                               "other is a copy",
+                           "copy the tensor before the reshape, e.g. with + 0");
+    }
   }
   return Status();
 }

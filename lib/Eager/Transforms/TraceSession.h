@@ -108,6 +108,7 @@ private:
   uint32_t nextOp() const;
   /// Runs the segments that end at or before the current step.
   Status runSegments();
+  Status checkGuards(const TraceSegment &segment);
   /// After an excluded region, which may have written cells that the trace has not read yet.
   Status rereadCaptures();
   void commit();
