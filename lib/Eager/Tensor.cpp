@@ -37,11 +37,10 @@ Result<Value> reshapeLike(Value part, const Value &base) {
   Values operands{std::move(part)};
   Dims shape = base->shape();
   for (size_t i = 0; i < shape.size() && activeTransform(TransformSlot::Trace); ++i) {
-    if (shape[i] != 1) {
-      TRACERT_ASSIGN(Value size, axisSize(base, Dims{static_cast<int64_t>(i)}));
-      operands.push_back(std::move(size));
-      shape[i] = tracert::kFromOperand;
-    }
+    // A size of 1, too: it may be a count, which a replay does not know yet.
+    TRACERT_ASSIGN(Value size, axisSize(base, Dims{static_cast<int64_t>(i)}));
+    operands.push_back(std::move(size));
+    shape[i] = tracert::kFromOperand;
   }
   TRACERT_ASSIGN(Values results, dispatch(reshapeCall(shape), operands));
   return std::move(results.front());

@@ -106,6 +106,16 @@ def test_copy_of_unknown_size_that_is_written():
     check_calls(body, *[(numbers(5, 3), m) for m in masks])
 
 
+def test_write_through_a_reshape_of_one_hit():
+    def body(x, selected):
+        z = x[selected] * 1
+        y = z.reshape(-1)
+        y[0] = 5.0
+        return y * 2, z + 0
+
+    check_calls(body, *[(numbers(5, 3), mask(*bits)) for bits in [(1, 0, 0, 0, 0)] * 3 + [(1, 1, 0, 0, 1)] * 2])
+
+
 @pytest.mark.parametrize("recorded, now", [("11010", "01000"), ("10000", "01100")])
 def test_reshape_that_turns_from_a_copy_to_a_view_is_no_wrong_result(recorded, now):
     def body(x, selected):

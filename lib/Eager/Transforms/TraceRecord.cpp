@@ -256,7 +256,8 @@ template <class List, class Item> bool contains(const List &list, const Item &it
 
 void TraceRecord::findGuards() {
   KnownTypes known(*this);
-  std::vector<uint8_t> isView(vars.size(), 0);
+  /// Views whose elements may lie in another order than the logical one.
+  std::vector<uint8_t> isStrided(vars.size(), 0);
   for (TraceSegment &segment : segments) {
     for (uint32_t i = segment.firstStep; i < segment.endStep; ++i) {
       if (steps[i].isConstant) {
@@ -264,9 +265,11 @@ void TraceRecord::findGuards() {
       }
       const OpStep &op = ops[steps[i].index];
       known.add(op);
-      isView[op.results[0]] = op.call.info().has(tracert::kTraitView);
+      bool isReshape = op.call.kind == OpKind::reshape;
+      isStrided[op.results[0]] =
+          op.call.info().has(tracert::kTraitView) && (!isReshape || isStrided[op.operands[0]]);
       // A value in logical order always gives a view.
-      if (op.call.kind != OpKind::reshape || !isView[op.operands[0]]) {
+      if (!isReshape || !isStrided[op.operands[0]]) {
         continue;
       }
       for (VarId var : {op.operands[0], op.results[0]}) {
