@@ -71,7 +71,7 @@ class Model:
         unknown = [name for name in kwargs if name not in rest]
         missing = [name for name in rest if name not in kwargs]
         if unknown or missing:
-            raise TypeError(f"this model takes {', '.join(self._names)}; unknown or given twice: {unknown}, missing: {missing}")
+            raise TypeError(f"TC0102 this model takes {', '.join(self._names)}; unknown or given twice: {unknown}, missing: {missing}")
         return (*args, *(kwargs[name] for name in rest))
 
     def __repr__(self) -> str:

@@ -31,9 +31,11 @@ def dim(name: str, *, min: int = 0, max: int = 2**63 - 1) -> Dim:
     Dim(name='n', min=1, max=4096)
     """
     if not isinstance(name, str) or not name.isidentifier():
-        raise ValueError(f"a dim's name must be an identifier, got {name!r}")
+        raise ValueError(f"TC0101 a dim's name must be an identifier, got {name!r}")
+    if not (isinstance(min, int) and isinstance(max, int)):
+        raise TypeError(f"TC0102 a dim's range must be integers, got min={min!r}, max={max!r}")
     if not 0 <= min <= max:
-        raise ValueError(f"a dim's range must be 0 <= min <= max, got min={min}, max={max}")
+        raise ValueError(f"TC0101 a dim's range must be 0 <= min <= max, got min={min}, max={max}")
     return Dim(name, min, max)
 
 
@@ -57,11 +59,11 @@ _IMPLEMENTED = ("opt_level", "dynamic")
 def _check_options(options: dict[str, Any]) -> None:
     for name, value in options.items():
         if name not in _OPTIONS:
-            raise TypeError(f"trace() got an unknown option '{name}'; use one of {', '.join(_OPTIONS)}")
+            raise TypeError(f"TC0102 trace() got an unknown option '{name}'; use one of {', '.join(_OPTIONS)}")
         if name not in _IMPLEMENTED and value != _OPTIONS[name]:
-            raise ValueError(f"trace option {name}={value!r} is not implemented yet; leave it at {_OPTIONS[name]!r}")
+            raise ValueError(f"TC0101 trace option {name}={value!r} is not implemented yet; leave it at {_OPTIONS[name]!r}")
     if options.get("opt_level", 2) not in (0, 1, 2, 3):
-        raise ValueError(f"opt_level must be 0, 1, 2 or 3, got {options['opt_level']!r}")
+        raise ValueError(f"TC0101 opt_level must be 0, 1, 2 or 3, got {options['opt_level']!r}")
 
 
 class TracedFunction:
@@ -70,7 +72,7 @@ class TracedFunction:
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         _check_options(options)
         if not callable(function):
-            raise TypeError(f"trace() expects a function, got {type(function).__name__}")
+            raise TypeError(f"TC0102 trace() expects a function, got {type(function).__name__}")
         import inspect
 
         functools.update_wrapper(self, function, updated=())

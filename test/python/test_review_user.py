@@ -22,3 +22,62 @@ def test_write_through_a_reshaped_view_follows_the_size():
         want = x * 2
         want.reshape(-1)[1:3] = 7
         assert_same(body(tc.tensor(x)), want)
+
+
+@pytest.fixture
+def doubled():
+    function = tc.trace(lambda x: x * 2)
+    for _ in range(2):
+        function(tc.tensor([1.0, 2.0, 3.0]))
+    return function
+
+
+def test_dump_to_a_bytes_path(doubled, tmp_path):
+    path = tmp_path / "model.trc"
+    doubled.dump(str(path).encode())
+    assert [entry.name for entry in tmp_path.iterdir()] == ["model.trc"]
+    assert_same(tc.load(path)(tc.tensor([4.0, 5.0])), np.float32([8, 10]))
+
+
+def test_dump_replaces_no_device_and_no_pipe(doubled, tmp_path):
+    import os
+    import stat
+
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="TC0303.*no regular file"):
+        doubled.dump(pipe)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    with pytest.raises(OSError, match="TC0303"):
+        doubled.dump("")
+
+
+@pytest.mark.parametrize(
+    "options, error, text",
+    [
+        ({"arg_names": "x"}, TypeError, "TC0102 arg_names"),
+        ({"targets": 3}, TypeError, "TC0102 targets"),
+        ({"dynamic": {"x": 3}}, TypeError, "TC0102 dynamic"),
+        ({"dynamic": {"x": {0: 3}}}, TypeError, "TC0102 dynamic"),
+        ({"dynamic": {"x": {"0": tc.dim("n")}}}, TypeError, "TC0102 dynamic"),
+        ({"dynamic": {"x": {0: tc.dim("n", min=5)}}}, ValueError, "from 5 to .* recorded call has 3"),
+        ({"user_info": float("nan")}, ValueError, "TC0101 user_info"),
+        ({"user_info": {"a": object()}}, TypeError, "TC0102 user_info"),
+    ],
+)
+def test_wrong_dump_options_say_what_is_wrong(doubled, tmp_path, options, error, text):
+    with pytest.raises(error, match=text):
+        doubled.dump(tmp_path / "model.trc", **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_errors_of_the_python_half_have_codes():
+    for code, wrong in (
+        ("TC0102", lambda: tc.trace(3)),
+        ("TC0102", lambda: tc.trace(lambda x: x, unknown=1)),
+        ("TC0101", lambda: tc.trace(lambda x: x, opt_level="a")),
+        ("TC0101", lambda: tc.dim("1x")),
+        ("TC0102", lambda: tc.dim("n", min="a")),
+    ):
+        with pytest.raises((TypeError, ValueError), match="^" + code):
+            wrong()

@@ -226,6 +226,15 @@ private:
                                        " of input " + std::to_string(dim.input) +
                                        ", which does not exist");
       }
+      int64_t size = graph.vars[graph.inputs[dim.input]].type.shape[dim.axis];
+      const tracert::SymbolDef &symbol = dump.symbols[dim.symbol];
+      if (size < symbol.min || size > symbol.max) {
+        return Status::invalidArgument(
+            "dynamic says that axis " + std::to_string(dim.axis) + " of '" + inputNames[dim.input] +
+            "' is from " + std::to_string(symbol.min) + " to " + std::to_string(symbol.max) +
+            ", and the recorded call has " + std::to_string(size) +
+            "; call the function with a size in the range before dump()");
+      }
       graph.vars[graph.inputs[dim.input]].dims[dim.axis] = tracert::kUnknownDim;
     }
     return Status();
