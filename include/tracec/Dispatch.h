@@ -54,6 +54,8 @@ public:
   virtual Result<Value> onHostData(Value value) = 0;
   /// A Python number that became a rank-0 operand.
   virtual Result<Value> onScalar(const PythonScalar &scalar, Value value) = 0;
+  /// Whether the size is 1 in every call that this layer serves, not in this one by chance.
+  virtual bool isAlwaysOne(const Value &value, size_t axis) const = 0;
   /// Python is about to read `value`; afterwards it must be Ready.
   virtual Status onHostRead(const Value &value) = 0;
 };

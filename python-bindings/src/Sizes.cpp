@@ -228,12 +228,15 @@ Result<int64_t> bakeSize(PyObject *size) {
 }
 
 Result<int64_t> hostSize(const Tensor &tensor, int64_t axis) {
-  TRACERT_ASSIGN(TensorType type, tensor.type());
-  int64_t size = type.shape[static_cast<size_t>(axis)];
-  if (!activeTransform(TransformSlot::Trace) || size == 1) {
-    return size;
+  Transform *trace = activeTransform(TransformSlot::Trace);
+  if (!trace) {
+    TRACERT_ASSIGN(TensorType type, tensor.type());
+    return type.shape[static_cast<size_t>(axis)];
   }
   TRACERT_ASSIGN(Value value, tensor.read());
+  if (trace->isAlwaysOne(value, static_cast<size_t>(axis))) {
+    return 1;
+  }
   TRACERT_ASSIGN(Value recorded, axisSize(value, Dims{axis}));
   TRACERT_ASSIGN(Value host, readHost(recorded));
   return hostInt(host);
@@ -245,7 +248,8 @@ PyObject *wrapShape(const Tensor &tensor) {
     return raise(type.status());
   }
   Value source;
-  if (activeTransform(TransformSlot::Trace)) {
+  Transform *trace = activeTransform(TransformSlot::Trace);
+  if (trace) {
     Result<Value> value = tensor.read();
     if (!value.ok()) {
       return raise(value.status());
@@ -254,8 +258,9 @@ PyObject *wrapShape(const Tensor &tensor) {
   }
   PyObject *shape = PyTuple_New(static_cast<Py_ssize_t>(type->rank()));
   for (size_t i = 0; shape && i < type->rank(); ++i) {
-    PyObject *item = source && type->shape[i] != 1 ? makeSize(source, static_cast<int64_t>(i), {})
-                                                   : PyLong_FromLongLong(type->shape[i]);
+    PyObject *item = source && !trace->isAlwaysOne(source, i)
+                         ? makeSize(source, static_cast<int64_t>(i), {})
+                         : PyLong_FromLongLong(source ? 1 : type->shape[i]);
     if (!item) {
       Py_CLEAR(shape);
       break;

@@ -81,3 +81,20 @@ def test_errors_of_the_python_half_have_codes():
     ):
         with pytest.raises((TypeError, ValueError), match="^" + code):
             wrong()
+
+
+@pytest.mark.parametrize("first, later", [([1, 0, 0, 0], [1, 1, 0, 1]), ([1, 1, 0, 1], [0, 0, 1, 0])])
+def test_size_that_is_one_by_chance_is_no_constant(first, later):
+    """The count of a mask and the length of a slice may be 1 in the recorded call only, or in a later one only."""
+
+    @tc.trace
+    def body(x, mask, y):
+        taken, tail = x[mask], y[3:]
+        return taken.reshape(taken.shape[0], 1) * tc.full(tail.shape, 2.0), tail.reshape(tail.shape), taken.sum()
+
+    x = np.float32([1, 2, 3, 4])
+    for bits, length in ((first, 4), (first, 4), (later, 6), (first, 5), (later, 4)):
+        mask, y = np.array(bits, bool), np.arange(length, dtype="float32")
+        taken, tail = x[mask], y[3:]
+        want = taken.reshape(-1, 1) * np.full(tail.shape, 2, "float32"), tail, taken.sum()
+        assert_same(body(tc.tensor(x), tc.tensor(mask), tc.tensor(y)), want)

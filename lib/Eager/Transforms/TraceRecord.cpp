@@ -174,6 +174,25 @@ TraceGraph TraceRecord::wholeGraph(const std::string &name) const {
   return graph(name, 0, static_cast<uint32_t>(steps.size()), inputs, outputs);
 }
 
+std::vector<uint64_t> TraceRecord::alwaysOnesOf(const OpStep &op, size_t resultCount) const {
+  std::vector<tracert::OperandInfo> infos;
+  for (VarId operand : op.operands) {
+    Dims dims(vars[operand].shape.size(), tracert::kUnknownDim);
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if ((alwaysOnes[operand] >> i & 1) != 0) {
+        dims[i] = 1;
+      }
+    }
+    infos.push_back({{vars[operand].dtype, std::move(dims)}});
+  }
+  std::vector<uint64_t> ones(resultCount, 0);
+  Result<tracert::ResultTypes> types = tracert::inferTypes(op.call, infos);
+  for (size_t i = 0; types.ok() && i < resultCount; ++i) {
+    ones[i] = TypeKey::of((*types)[i]).onesMask;
+  }
+  return ones;
+}
+
 void TraceRecord::completeSegments() {
   constantOfVar.assign(vars.size(), ~0u);
   for (uint32_t i = 0; i < constants.size(); ++i) {

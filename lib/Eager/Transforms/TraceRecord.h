@@ -120,9 +120,14 @@ struct TraceRecord {
 
   /// ~0: defined by an op or a constant.
   std::vector<uint32_t> slotOfVar;
+  /// Per var, a bit per axis whose size is 1 in every call with this signature. A slice or a mask
+  /// may give size 1 by chance.
+  std::vector<uint64_t> alwaysOnes;
   /// Into `constants`; ~0: no constant.
   std::vector<uint32_t> constantOfVar;
 
+  /// The bits of alwaysOnes for the op's results; none if they cannot be told.
+  std::vector<uint64_t> alwaysOnesOf(const OpStep &op, size_t resultCount) const;
   /// A graph of the steps [first, end), for the compiler or for printing. `inputTypes`: of the call
   /// that it is made for; empty: as recorded.
   TraceGraph graph(const std::string &name, uint32_t first, uint32_t end,

@@ -27,15 +27,17 @@ TraceRecorder::TraceRecorder(const CallArguments &call, CallSignature signature)
   }
 }
 
-VarId TraceRecorder::newVar(const TensorType &type, uint32_t slot) {
+VarId TraceRecorder::newVar(const TensorType &type, uint32_t slot, uint64_t alwaysOnes) {
   record.vars.push_back(type);
   record.slotOfVar.push_back(slot);
+  record.alwaysOnes.push_back(alwaysOnes);
   held.emplace_back();
   return static_cast<VarId>(record.vars.size() - 1);
 }
 
 VarId TraceRecorder::newSlot(TraceSlot slot, const Value &value) {
-  slot.var = newVar(value->type(), static_cast<uint32_t>(record.slots.size()));
+  slot.var = newVar(value->type(), static_cast<uint32_t>(record.slots.size()),
+                    TypeKey::of(value->type()).onesMask);
   slot.firstStep = static_cast<uint32_t>(record.steps.size());
   record.slots.push_back(std::move(slot));
   record.recordedSlotValues.push_back(value);
@@ -68,9 +70,10 @@ Result<Values> TraceRecorder::apply(const OpCall &call, std::span<const Value> o
     step.operands.push_back(varOf(operand));
   }
   step.isAlias = results.front()->isAlias;
-  for (Value &result : results) {
-    VarId var = newVar(result->type(), ~0u);
-    markOwn(result, var);
+  std::vector<uint64_t> ones = record.alwaysOnesOf(step, results.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    VarId var = newVar(results[i]->type(), ~0u, ones[i]);
+    markOwn(results[i], var);
     step.results.push_back(var);
   }
   record.steps.push_back({false, static_cast<uint32_t>(record.ops.size())});
@@ -79,7 +82,7 @@ Result<Values> TraceRecorder::apply(const OpCall &call, std::span<const Value> o
 }
 
 Result<Value> TraceRecorder::onConstant(ConstantTag tag, const PythonScalar &scalar, Value value) {
-  VarId var = newVar(value->type(), ~0u);
+  VarId var = newVar(value->type(), ~0u, TypeKey::of(value->type()).onesMask);
   markOwn(value, var);
   record.steps.push_back({true, static_cast<uint32_t>(record.constants.size())});
   record.constants.push_back({tag, scalar, value, var, currentLocation()});

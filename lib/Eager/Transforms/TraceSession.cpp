@@ -59,6 +59,13 @@ Result<Value> TraceSession::onHostData(Value value) {
   return onConstant(ConstantTag::Array, {}, std::move(value));
 }
 
+bool TraceSession::isAlwaysOne(const Value &value, size_t axis) const {
+  if (value->traceSerial != ownSerial) {
+    return value->shape()[axis] == 1;
+  }
+  return (currentRecord().alwaysOnes[value->traceVar] >> axis & 1) != 0;
+}
+
 Result<Value> TraceSession::onScalar(const PythonScalar &scalar, Value value) {
   ConstantTag tag = scalar.kind == PythonScalar::Kind::Bool  ? ConstantTag::PythonBool
                     : scalar.kind == PythonScalar::Kind::Int ? ConstantTag::PythonInt

@@ -22,6 +22,7 @@ public:
   virtual Result<Value> onConstant(ConstantTag tag, const PythonScalar &scalar, Value value) = 0;
   Result<Value> onHostData(Value value) final;
   Result<Value> onScalar(const PythonScalar &scalar, Value value) final;
+  bool isAlwaysOne(const Value &value, size_t axis) const final;
 
 protected:
   struct ViewArgument {
@@ -35,6 +36,7 @@ protected:
   const uint64_t ownSerial;
 
   bool isOwn(const Cell &cell) const { return cell.createdBy == ownSerial; }
+  virtual const TraceRecord &currentRecord() const = 0;
   virtual Status storeCell(Cell &cell, Value value) = 0;
 };
 
@@ -54,7 +56,8 @@ public:
 
 private:
   Status storeCell(Cell &cell, Value value) override;
-  VarId newVar(const TensorType &type, uint32_t slot);
+  const TraceRecord &currentRecord() const override { return record; }
+  VarId newVar(const TensorType &type, uint32_t slot, uint64_t alwaysOnes);
   VarId newSlot(TraceSlot slot, const Value &value);
   /// The number of `value`, which becomes a loose slot if it is not known.
   VarId varOf(const Value &value);
@@ -93,6 +96,7 @@ public:
 
 private:
   ~TraceReplayer() override = default;
+  const TraceRecord &currentRecord() const override { return record; }
   Status storeCell(Cell &cell, Value value) override;
   bool isInternal(VarId var) const { return record.slotOfVar[var] == ~0u; }
   Status checkOp(const OpStep &expected, uint32_t number, const OpCall &call,
