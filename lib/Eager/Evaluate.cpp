@@ -1,6 +1,7 @@
 #include "Eager/Evaluate.h"
 
 #include "Ops/Decompose.h"
+#include "tracert/FlatPointwise.h"
 #include "tracert/ThreadPool.h"
 
 namespace tracec {
@@ -77,7 +78,8 @@ Result<Values> evaluateView(const OpCall &call, std::span<const Value> operands)
 /// Emits the ops of a decomposition by dispatching them below the transforms.
 class EagerEmitter : public OpEmitter {
 public:
-  explicit EagerEmitter(std::span<const Value> operands) : values(operands.begin(), operands.end()) {}
+  explicit EagerEmitter(std::span<const Value> operands)
+      : values(operands.begin(), operands.end()) {}
   TensorType typeOf(Handle handle) const override { return values[handle]->type(); }
   Result<Handle> emit(const OpCall &call, std::span<const Handle> operands) override {
     Values inputs;
@@ -154,6 +156,27 @@ const Value *commonShape(const tracert::OpInfo &info, std::span<const Value> ope
   return isAllowed ? largest : nullptr;
 }
 
+/// The short way for small contiguous operands; false: not taken.
+bool runFlat(tracert::OpKind kind, std::span<const Value> operands, ValueImpl &result) {
+  int64_t count = result.view().elementCount();
+  if (count > tracert::kMaxFlatElements) {
+    return false;
+  }
+  tracert::FlatOperand flat[3];
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const TensorView &view = operands[i]->view();
+    if (!view.isContiguous()) {
+      return false;
+    }
+    flat[i] = {view.data,
+               view.rank() == 0 ? 0 : static_cast<int64_t>(tracert::dtypeSize(view.dtype))};
+  }
+  tracert::runFlatPointwise(kernelContext(), kind, operands[0]->dtype(), {flat, operands.size()},
+                            result.view().data,
+                            static_cast<int64_t>(tracert::dtypeSize(result.dtype())), count);
+  return true;
+}
+
 } // namespace
 
 Result<Value> dispatchOne(const OpCall &call, std::span<const Value> operands) {
@@ -161,9 +184,12 @@ Result<Value> dispatchOne(const OpCall &call, std::span<const Value> operands) {
   if (!anyTransformActive() && info.isPointwise() && info.attrCount == 0 &&
       info.family != tracert::OpFamily::Select) {
     if (const Value *shaped = commonShape(info, operands)) {
-      DType dtype = info.family == tracert::OpFamily::Elementwise ? operands[0]->dtype()
-                                                                  : DType::Bool;
+      DType dtype =
+          info.family == tracert::OpFamily::Elementwise ? operands[0]->dtype() : DType::Bool;
       TRACERT_ASSIGN(Value result, allocateValue({dtype, (*shaped)->shape()}));
+      if (runFlat(call.kind, operands, *result.get())) {
+        return result;
+      }
       TensorView inputs[3];
       for (size_t i = 0; i < operands.size(); ++i) {
         inputs[i] = operands[i]->view();
@@ -217,8 +243,7 @@ Result<Values> evaluate(const OpCall &call, std::span<const Value> operands) {
     // Types first: a mask of the wrong shape must be an error before its elements are counted.
     TRACERT_TRY(tracert::inferTypes(call, infos).status());
     TRACERT_ASSIGN(std::vector<int64_t> counts, readCounts(kernelContext(), call, inputs));
-    TRACERT_ASSIGN(tracert::ResultTypes types,
-                   tracert::inferTypesWithCounts(call, infos, counts));
+    TRACERT_ASSIGN(tracert::ResultTypes types, tracert::inferTypesWithCounts(call, infos, counts));
     return runFresh(call, operands, types);
   }
   TRACERT_ASSIGN(tracert::ResultTypes types, inferValueTypes(call, operands));

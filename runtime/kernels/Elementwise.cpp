@@ -1,5 +1,7 @@
 #include "kernels/Families.h"
 #include "kernels/LoopNest.h"
+#include "scalar/FloatMode.h"
+#include "tracert/FlatPointwise.h"
 
 namespace tracert::kernels {
 namespace {
@@ -101,3 +103,22 @@ Status runPointwise(const KernelContext &context, const OpCall &call, Views oper
 }
 
 } // namespace tracert::kernels
+
+namespace tracert {
+
+void runFlatPointwise(const KernelContext &context, OpKind kind, DType dtype,
+                      std::span<const FlatOperand> operands, void *result, int64_t resultStride,
+                      int64_t count) {
+  scalar::EnterNumericMode mode;
+  ElementwiseLoop loop =
+      kernelCores(context.isa).elementwise[opInfo(kind).elementwiseIndex][static_cast<int>(dtype)];
+  const void *inputs[3];
+  int64_t strides[3];
+  for (size_t i = 0; i < operands.size(); ++i) {
+    inputs[i] = operands[i].data;
+    strides[i] = operands[i].stride;
+  }
+  loop(inputs, strides, result, resultStride, count);
+}
+
+} // namespace tracert
