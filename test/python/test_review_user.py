@@ -98,3 +98,18 @@ def test_size_that_is_one_by_chance_is_no_constant(first, later):
         taken, tail = x[mask], y[3:]
         want = taken.reshape(-1, 1) * np.full(tail.shape, 2, "float32"), tail, taken.sum()
         assert_same(body(tc.tensor(x), tc.tensor(mask), tc.tensor(y)), want)
+
+
+def test_dump_of_a_mean_whose_sizes_are_fixed(tmp_path):
+    """Sizes of weights and of inputs without a named dim are fixed; the ops that mean is made of inferred that, its result did not."""
+    weight = tc.tensor([[1, 2, 3], [4, 5, 6]], dtype=tc.uint8)
+    function = tc.trace(lambda x: (weight.mean(axis=0), x.mean(axis=1)))
+    x = tc.tensor([[1.0, 2.0, 6.0], [3.0, 4.0, 5.0]])
+    for _ in range(2):
+        want = [one.numpy() for one in function(x)]
+    for number, dynamic in enumerate((None, {"x": {0: tc.dim("n")}})):
+        path = tmp_path / f"{number}.trc"
+        function.dump(path, dynamic=dynamic)
+        assert_same(list(tc.load(path)(x)), want)
+        more = tc.tensor(np.ones((5, 3), "float32"))
+        assert_same(list(tc.load(path)(more)), [want[0], np.ones(5, "float32")])

@@ -203,6 +203,7 @@ private:
     graph.inputNames = inputNames;
     graph.outputNames = outputNames;
     TRACERT_TRY(fixDims(graph));
+    inferResults(graph);
     CompileOptions compileOptions;
     compileOptions.targets = dump.targets;
     compileOptions.optLevel = options.optLevel;
@@ -238,6 +239,21 @@ private:
       graph.vars[graph.inputs[dim.input]].dims[dim.axis] = tracert::kUnknownDim;
     }
     return Status();
+  }
+
+  /// The sizes of results again, now that those of weights and inputs are final: passes infer the
+  /// types of new ops, which must agree with the declared ones.
+  static void inferResults(TraceGraph &graph) {
+    for (const TraceOp &op : graph.ops) {
+      std::vector<tracert::OperandInfo> infos;
+      for (VarId operand : op.operands) {
+        infos.push_back({{graph.vars[operand].type.dtype, graph.vars[operand].dims}});
+      }
+      Result<tracert::ResultTypes> types = tracert::inferTypes(op.call, infos);
+      for (size_t i = 0; types.ok() && i < op.results.size(); ++i) {
+        graph.vars[op.results[i]].dims = (*types)[i].shape;
+      }
+    }
   }
 
   Status fillSignature() {
