@@ -29,6 +29,10 @@ inline void *emptyMemory() {
   return memory;
 }
 
+/// A count decides about the result: of a mask, not of an advanced read with arrays only. The type
+/// may be known all the same, but the rule is checked again with the count.
+bool isCounted(const OpDef &op);
+
 /// What all plans of an executor share.
 struct ExecutorCore {
   std::shared_ptr<const Program> program;

@@ -392,20 +392,6 @@ private:
     return true;
   }
 
-  /// A count decides about the result: of a mask, not of an advanced read with arrays only. The
-  /// type may be known all the same, but the rule is checked again with the count.
-  static bool isCounted(const OpDef &op) {
-    if (!op.call.info().has(kTraitDataDependentShape)) {
-      return false;
-    }
-    if (op.call.attrs.empty() || op.call.attrs[0].kind() != AttrKind::Index) {
-      return true;
-    }
-    const std::vector<IndexItem> &items = op.call.attrs[0].asIndex().items;
-    return std::any_of(items.begin(), items.end(),
-                       [](const IndexItem &item) { return item.kind == IndexItemKind::Mask; });
-  }
-
   void addStoredValues(const KernelDef &kernel, Step &step) const {
     for (const KernelAccess &access : kernel.accesses) {
       if (isStored(access)) {

@@ -6,27 +6,23 @@
 namespace tracert {
 namespace {
 
-/// An index has the trait for its masks only; without one its shape follows from its operands.
-bool needsCounts(const OpDef &op) {
-  if (!op.call.info().has(kTraitDataDependentShape)) {
-    return false;
-  }
-  for (const AttrValue &attr : op.call.attrs) {
-    if (attr.kind() == AttrKind::Index) {
-      const std::vector<IndexItem> &items = attr.asIndex().items;
-      return std::any_of(items.begin(), items.end(), [](const IndexItem &item) {
-        return item.kind == IndexItemKind::Mask;
-      });
-    }
-  }
-  return true;
-}
-
 bool isOperandKnown(const PlanValue &value) {
   return value.hasMemory() && value.type.isFullyKnown();
 }
 
 } // namespace
+
+bool isCounted(const OpDef &op) {
+  if (!op.call.info().has(kTraitDataDependentShape)) {
+    return false;
+  }
+  if (op.call.attrs.empty() || op.call.attrs[0].kind() != AttrKind::Index) {
+    return true;
+  }
+  const std::vector<IndexItem> &items = op.call.attrs[0].asIndex().items;
+  return std::any_of(items.begin(), items.end(),
+                     [](const IndexItem &item) { return item.kind == IndexItemKind::Mask; });
+}
 
 Result<ResultTypes> PlanRunner::currentTypes(Plan &plan, OpIndex index) {
   const OpDef &op = program.ops[index];
@@ -45,7 +41,7 @@ Result<ResultTypes> PlanRunner::currentTypes(Plan &plan, OpIndex index) {
     }
     infos.push_back(std::move(operand));
   }
-  if (!needsCounts(op) || !allReady) {
+  if (!isCounted(op) || !allReady) {
     return inferTypes(op.call, infos);
   }
   std::vector<TensorView> views;
@@ -239,9 +235,9 @@ Status PlanRunner::recheckPending(Plan &plan, OpIndex &failedOp) {
   std::vector<OpIndex> pending = std::move(plan.pendingChecks);
   plan.pendingChecks.clear();
   for (OpIndex op : pending) {
-    bool isCounted =
-        needsCounts(program.ops[op]) && plan.values[program.ops[op].results[0]].type.isFullyKnown();
-    if (isCounted) {
+    bool hasCount =
+        isCounted(program.ops[op]) && plan.values[program.ops[op].results[0]].type.isFullyKnown();
+    if (hasCount) {
       continue;
     }
     if (Status status = checkOp(plan, op); !status.ok()) {
@@ -257,7 +253,7 @@ Status PlanRunner::takeCount(Plan &plan, const Instruction &launch, int64_t coun
   // One kernel has one mask, so the count is that of each of its selecting ops.
   for (OpIndex index : core.coveredOps(launch)) {
     const OpDef &op = program.ops[index];
-    if (!needsCounts(op)) {
+    if (!isCounted(op)) {
       continue;
     }
     std::vector<OperandInfo> infos;
