@@ -229,7 +229,7 @@ def load_time():
 
 @row
 def runtime_size():
-    build = Path(tc.__file__).resolve().parents[2]
+    build = Path(tc.__file__).absolute().parents[2]
     library = next(build.rglob("libtracert.so*")).resolve()
     with tempfile.TemporaryDirectory() as folder:
         copy = shutil.copy(library, folder)

@@ -176,7 +176,7 @@ def main():
         model.dump(path, output_names=OUTPUT_NAMES)
         print(f"dumped and verified {path.stat().st_size / 1e3:.0f} kB in "
               f"{time.perf_counter() - begin:.2f} s")
-        build = Path(os.environ.get("TRACEC_BUILD", Path(tc.__file__).resolve().parents[2]))
+        build = Path(os.environ.get("TRACEC_BUILD", Path(tc.__file__).absolute().parents[2]))
         program = build_c_program(folder, build)
         for section in ("native", "portable"):
             results, milliseconds, used = run_c(program, path, photo, folder, section, eager)
