@@ -113,3 +113,48 @@ def test_dump_of_a_mean_whose_sizes_are_fixed(tmp_path):
         assert_same(list(tc.load(path)(x)), want)
         more = tc.tensor(np.ones((5, 3), "float32"))
         assert_same(list(tc.load(path)(more)), [want[0], np.ones(5, "float32")])
+
+
+def rows_of(mask):
+    return tc.tensor(np.array(mask, bool))
+
+
+@pytest.mark.xfail(strict=True, reason="a replay does not know the count when the in-place operator compares shapes")
+def test_in_place_with_a_value_as_long_as_the_count():
+    def body(x, mask, value):
+        x[mask] += value
+        return x * 1
+
+    function = tc.trace(body)
+    x, value = np.float32([1, 2, 3, 4]), tc.tensor([10.0, 20.0])
+    for mask in ([1, 1, 0, 0], [1, 1, 0, 0], [0, 1, 0, 1]):
+        assert_same(function(tc.tensor(x), rows_of(mask), value), body(tc.tensor(x), rows_of(mask), value))
+
+
+@pytest.mark.xfail(strict=True, reason="a replay takes two counts that differ for one size, and the tensor grows")
+def test_in_place_between_two_counts_never_grows():
+    @tc.trace
+    def body(x, one, other):
+        taken = x[one]
+        taken += x[other]
+        return taken
+
+    x = tc.tensor([1.0, 2.0, 3.0, 4.0])
+    for _ in range(2):
+        body(x, rows_of([1, 1, 0, 0]), rows_of([0, 0, 1, 1]))
+    with pytest.raises(ValueError):
+        body(x, rows_of([1, 0, 0, 0]), rows_of([1, 1, 1, 0]))
+
+
+@pytest.mark.xfail(strict=True, reason="dead code takes the shape check of a pointwise op with it")
+def test_shapes_of_an_unused_result_are_checked():
+    @tc.trace
+    def body(x, mask):
+        x + x[mask]
+        return x * 2
+
+    x = tc.tensor([1.0, 2.0, 3.0])
+    for _ in range(2):
+        body(x, rows_of([1, 1, 1]))
+    with pytest.raises(ValueError, match="do not broadcast"):
+        body(x, rows_of([1, 1, 0]))
