@@ -227,3 +227,49 @@ def test_load_does_not_need_the_compiler(dumped):
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60, env=dict(os.environ))
     assert done.returncode == 0, done.stderr
     assert done.stdout.split("\n")[:2] == [str(float(X[X > 0].sum())), "no compiler"]
+
+
+@pytest.mark.parametrize("level", ["portable", "x86-64-v3"])
+def test_a_machine_without_avx512_runs_the_file_with_equal_bits(dumped, tmp_path, level):
+    """A missing level is a slowdown, not a failure, unless just that section was asked for."""
+    script = f"""
+        import sys
+        sys.path[:0] = {sys.path!r}
+        import numpy as np
+        import tracec as tc
+        x, at = np.float32({X.tolist()!r}), np.int64({AT.tolist()!r})
+        np.savez({str(tmp_path / "out.npz")!r}, *[r.numpy() for r in tc.load({str(dumped)!r})(x, at)])
+        try:
+            tc.load({str(dumped)!r}, section="avx512")(x, at)
+        except Exception as error:
+            print(type(error).__name__, error)
+    """
+    env = dict(os.environ, TRACERT_MAX_ISA=level)
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60, env=env)
+    assert done.returncode == 0, done.stderr
+    with np.load(tmp_path / "out.npz") as results:
+        assert_same([results["arr_0"], results["arr_1"]], [r.numpy() for r in tc.load(dumped)(X, AT)])
+    assert "ValueError" in done.stdout and "needs a processor with x86-64-v4" in done.stdout, done.stdout
+
+
+def test_missing_compiler_library_is_a_compile_error():
+    script = f"""
+        import sys
+        sys.path[:0] = {sys.path!r}
+        import tracec as tc
+        function = tc.trace(lambda x: x * 2 + 1)
+        x = tc.tensor([1.0, 2.0])
+        print(function(x).tolist())
+        for _ in range(2):
+            try:
+                function(x)
+            except tc.CompileError as error:
+                print(error)
+        print((x * 2).tolist())
+    """
+    env = dict(os.environ, TRACEC_COMPILER_LIBRARY="/nonexistent/libtracec-compiler.so")
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60, env=env)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "[3.0, 5.0]" and lines[-1] == "[2.0, 4.0]"
+    assert done.stdout.count("/nonexistent/libtracec-compiler.so") == 2 and "TRACEC_COMPILER_LIBRARY" in done.stdout

@@ -2,6 +2,9 @@
 
 #include <cpuid.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 namespace tracert {
 namespace {
 
@@ -40,10 +43,21 @@ Isa detectIsa() {
   return Isa::Avx512;
 }
 
+/// TRACERT_MAX_ISA names the highest level to use, to see what a lesser machine would do.
+Isa highestAllowed() {
+  const char *wanted = std::getenv("TRACERT_MAX_ISA");
+  for (Isa isa : {Isa::Portable, Isa::V3}) {
+    if (wanted && isaName(isa) == wanted) {
+      return isa;
+    }
+  }
+  return Isa::Avx512;
+}
+
 } // namespace
 
 Isa bestIsa() {
-  static const Isa isa = detectIsa();
+  static const Isa isa = std::min(detectIsa(), highestAllowed());
   return isa;
 }
 
