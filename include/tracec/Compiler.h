@@ -1,6 +1,6 @@
-/// The compiler as eager code, bindings and tools see it: a table of functions in the shared library
-/// libtracec-compiler, opened on first use so that importing tracec or replaying a file never loads
-/// LLVM.
+/// The compiler as eager code, bindings and tools see it: a table of functions in the shared
+/// library libtracec-compiler, opened on first use so that importing tracec or replaying a file
+/// never loads LLVM.
 ///
 ///   TRACERT_ASSIGN(const CompilerApi *compiler, loadCompiler());
 ///   compiler->compile(graph, options, &program);

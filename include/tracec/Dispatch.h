@@ -68,8 +68,8 @@ Transform *activeTransform(TransformSlot slot);
 /// Installs (or with null removes) it; returns the one that was there.
 Transform *setActiveTransform(TransformSlot slot, Transform *transform);
 
-/// Stamp of the cells that this thread makes now: the serial of the call in progress, also while its
-/// trace is suspended for an excluded region; 0 outside.
+/// Stamp of the cells that this thread makes now: the serial of the call in progress, also while
+/// its trace is suspended for an excluded region; 0 outside.
 uint64_t &creationSerial();
 
 Result<Values> dispatch(const OpCall &call, std::span<const Value> operands);

@@ -3,7 +3,8 @@
 ///   Operand operands[] = {Operand::tensor(x), Operand::scalar(pythonInt)};
 ///   TRACERT_ASSIGN(Value y, pointwise(OpKind::add, operands));
 ///
-/// Used by the bindings and by C++ users alike; every function returns a Status worded for the user.
+/// Used by the bindings and by C++ users alike; every function returns a Status worded for the
+/// user.
 #pragma once
 
 #include "tracec/Tensor.h"

@@ -95,7 +95,8 @@ class CallScope {
 public:
   explicit CallScope(std::shared_ptr<TracedFunction> function);
   ~CallScope(); // abandons the call unless finished
-  /// Starts recording or a checked replay. TraceMismatch "argument structure"/"dtype" on a bad call.
+  /// Starts recording or a checked replay. TraceMismatch "argument structure"/"dtype" on a bad
+  /// call.
   Status begin(const CallArguments &arguments);
   /// The body returned `results` (the tensors in what it returned; must be given, so that they are
   /// outputs). Runs what is pending and commits.

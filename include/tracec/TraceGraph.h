@@ -2,8 +2,8 @@
 /// trace dialect; `tracec compile` builds the same thing from .mlir text.
 ///
 /// Variables are numbered in definition order. Sizes: `type` is what was seen while recording;
-/// `dims` says which sizes the compiled program may rely on (kUnknownDim: it may change from call to
-/// call; a size of 1 is always static).
+/// `dims` says which sizes the compiled program may rely on (kUnknownDim: it may change from call
+/// to call; a size of 1 is always static).
 #pragma once
 
 #include "tracert/Program.h"

@@ -15,8 +15,8 @@
 
 namespace tracec {
 
-using tracert::DType;
 using tracert::Dims;
+using tracert::DType;
 using tracert::Result;
 using tracert::Status;
 using tracert::TensorType;

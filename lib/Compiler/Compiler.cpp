@@ -130,8 +130,7 @@ Status Compilation::checkFunction() {
   return {};
 }
 
-Status Compilation::runPasses(const char *stage,
-                              llvm::function_ref<void(OpPassManager &)> build) {
+Status Compilation::runPasses(const char *stage, llvm::function_ref<void(OpPassManager &)> build) {
   return timed(stage, [&]() -> Status {
     PassManager passes(context);
     passes.enableVerifier(verifiesPasses());

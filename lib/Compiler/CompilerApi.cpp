@@ -9,8 +9,7 @@ namespace {
 Status stageOf(const std::string &name, Stage &stage) {
   std::optional<Stage> found = stageFromName(name);
   if (!found) {
-    return Status::invalidArgument("unknown stage '" + name + "', expected one of " +
-                                   stageNames());
+    return Status::invalidArgument("unknown stage '" + name + "', expected one of " + stageNames());
   }
   stage = *found;
   return {};
@@ -56,8 +55,7 @@ Status printTextStage(const std::string &mlir, const std::string &name,
   return finishPrint(compilation, stage, text);
 }
 
-constexpr CompilerApi kApi = {1,           compile,     printStage, kernelsCompiled,
-                              compileText, printTextStage};
+constexpr CompilerApi kApi = {1, compile, printStage, kernelsCompiled, compileText, printTextStage};
 
 } // namespace
 

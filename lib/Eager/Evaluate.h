@@ -9,8 +9,8 @@ namespace tracec {
 /// pointwise ops on equal shapes the general type rule.
 Result<Value> dispatchOne(const OpCall &call, std::span<const Value> operands);
 
-/// As evaluate, for an op with one result; operand 0 is given up (emptied on success), and when it is
-/// a kTraitSet op and nothing else holds the value or its memory, the result reuses that memory.
+/// As evaluate, for an op with one result; operand 0 is given up (emptied on success), and when it
+/// is a kTraitSet op and nothing else holds the value or its memory, the result reuses that memory.
 Result<Value> evaluateConsuming(const OpCall &call, Value &consumed, std::span<const Value> rest);
 
 /// Whether any transform is active on this thread.

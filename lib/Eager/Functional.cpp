@@ -65,8 +65,8 @@ Result<Dims> normalizeAxes(const std::optional<Dims> &axes, size_t rank, std::st
     }
     int64_t positive = axis < 0 ? axis + signedRank : axis;
     if (std::find(result.begin(), result.end(), positive) != result.end()) {
-      return Status::invalidArgument("'" + std::string(opName) + "' axis " +
-                                     std::to_string(axis) + " is given twice");
+      return Status::invalidArgument("'" + std::string(opName) + "' axis " + std::to_string(axis) +
+                                     " is given twice");
     }
     result.push_back(positive);
   }
@@ -131,11 +131,10 @@ Status inPlace(OpKind kind, Tensor &x, const Operand &y) {
   // Type errors come before any computation that could be large.
   TRACERT_ASSIGN(DType promoted, promote(operands));
   if (!isSameKindCast(promoted, dtype)) {
-    return Status::invalidType("'" + name + "' in place gives " +
-                               std::string(dtypeName(promoted)) + ", which cannot be stored in a " +
-                               std::string(dtypeName(dtype)) + " tensor; write x = x " +
-                               "op y, or convert the operand with .astype(tc." +
-                               std::string(dtypeName(dtype)) + ")");
+    return Status::invalidType(
+        "'" + name + "' in place gives " + std::string(dtypeName(promoted)) +
+        ", which cannot be stored in a " + std::string(dtypeName(dtype)) + " tensor; write x = x " +
+        "op y, or convert the operand with .astype(tc." + std::string(dtypeName(dtype)) + ")");
   }
   TRACERT_ASSIGN(Value result, pointwise(kind, operands));
   if (!isSameKindCast(result->dtype(), dtype)) {

@@ -97,8 +97,8 @@ Result<DType> promote(std::span<const Operand> operands) {
 
 Result<Scalar> convertScalar(const PythonScalar &scalar, DType dtype) {
   bool isFloatKind = scalar.kind == PythonScalar::Kind::Float;
-  double asDouble = isFloatKind || scalar.isBigInt ? scalar.floatValue
-                                                   : static_cast<double>(scalar.intValue);
+  double asDouble =
+      isFloatKind || scalar.isBigInt ? scalar.floatValue : static_cast<double>(scalar.intValue);
   switch (dtype) {
   case DType::Bool:
     return Scalar::of(dtype, static_cast<uint8_t>(asDouble != 0));
@@ -166,8 +166,7 @@ Result<Value> castTo(Value value, DType dtype) {
   if (value->dtype() == dtype) {
     return value;
   }
-  TRACERT_ASSIGN(Values results,
-                 dispatch({OpKind::cast, {AttrValue::dtype(dtype)}}, {&value, 1}));
+  TRACERT_ASSIGN(Values results, dispatch({OpKind::cast, {AttrValue::dtype(dtype)}}, {&value, 1}));
   return std::move(results.front());
 }
 

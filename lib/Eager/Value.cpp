@@ -110,8 +110,8 @@ Result<Value> allocateValue(const TensorType &type) {
   tracert::BufferRef buffer(tracert::Buffer::allocate(tracert::processAllocator(),
                                                       static_cast<size_t>(type.byteCount())));
   if (!buffer) {
-    return Status::outOfMemory("out of memory for a tensor of " +
-                               std::to_string(type.byteCount()) + " bytes (" + type.str() + ")");
+    return Status::outOfMemory("out of memory for a tensor of " + std::to_string(type.byteCount()) +
+                               " bytes (" + type.str() + ")");
   }
   void *data = buffer->data();
   return ValueImpl::makeReady(std::move(buffer), TensorView::contiguous(data, type));

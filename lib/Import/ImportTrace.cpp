@@ -55,7 +55,8 @@ private:
   void nameSignature(func::FuncOp function) {
     for (auto [index, var] : llvm::enumerate(graph.inputs)) {
       if (index < graph.inputNames.size()) {
-        function.setArgAttr(index, trace::kNameAttr, builder.getStringAttr(graph.inputNames[index]));
+        function.setArgAttr(index, trace::kNameAttr,
+                            builder.getStringAttr(graph.inputNames[index]));
       }
       const tracert::Dims &shape = graph.vars[var].type.shape;
       if (!cast<RankedTensorType>(function.getArgument(index).getType()).hasStaticShape()) {
@@ -80,10 +81,9 @@ private:
     } else {
       externalIndex = builder.getI64IntegerAttr(index);
     }
-    values[constant.var] =
-        trace::ConstantOp::create(builder, builder.getUnknownLoc(), mlirType, inlineValue,
-                                  externalIndex)
-            .getResult();
+    values[constant.var] = trace::ConstantOp::create(builder, builder.getUnknownLoc(), mlirType,
+                                                     inlineValue, externalIndex)
+                               .getResult();
   }
 
   Location locOf(const TraceOp &op) {

@@ -3,8 +3,8 @@
 ///   TRACERT_ASSIGN(auto module, importTrace(graph, context));
 ///
 /// The one function is named as the graph. Locations are the user's Python lines, `op_ids` the
-/// recorded numbers. Constants of up to kLargestInlineBytes are written into the module; larger ones
-/// are `external i`, number i of graph.constants.
+/// recorded numbers. Constants of up to kLargestInlineBytes are written into the module; larger
+/// ones are `external i`, number i of graph.constants.
 #pragma once
 
 #include "tracec/TraceGraph.h"

@@ -11,8 +11,9 @@ namespace tracec {
 namespace {
 
 constexpr std::pair<std::string_view, Stage> kStages[] = {
-    {"trace", Stage::Trace},   {"canonical", Stage::Canonical}, {"fused", Stage::Fused},
-    {"kernel", Stage::Kernel}, {"vector", Stage::Vector},       {"llvm", Stage::Llvm},
+    {"trace", Stage::Trace},   {"canonical", Stage::Canonical},
+    {"fused", Stage::Fused},   {"kernel", Stage::Kernel},
+    {"vector", Stage::Vector}, {"llvm", Stage::Llvm},
     {"obj", Stage::Obj},       {"asm", Stage::Asm},
 };
 

@@ -60,8 +60,8 @@ uint32_t ProgramBuilder::locOf(Location loc) {
 void ProgramBuilder::addSymbols() {
   int64_t count = 0;
   for (BlockArgument argument : function.getArguments()) {
-    auto names = function.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(),
-                                                              trace::kSymbolsAttr);
+    auto names =
+        function.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(), trace::kSymbolsAttr);
     for (int64_t name : names ? names.asArrayRef() : ArrayRef<int64_t>()) {
       count = std::max(count, name + 1);
     }
@@ -84,8 +84,7 @@ void ProgramBuilder::addInput(BlockArgument argument) {
   input.name = name ? name.str() : "arg" + std::to_string(number);
   input.value = addValue(argument);
   auto names = function.getArgAttrOfType<DenseI64ArrayAttr>(number, trace::kSymbolsAttr);
-  for (auto [axis, size] :
-       llvm::enumerate(cast<RankedTensorType>(argument.getType()).getShape())) {
+  for (auto [axis, size] : llvm::enumerate(cast<RankedTensorType>(argument.getType()).getShape())) {
     if (!ShapedType::isDynamic(size)) {
       input.dimSymbols.push_back(kNoIndex);
     } else if (names) {
@@ -157,8 +156,7 @@ Status ProgramBuilder::addOp(Operation *op) {
     std::optional<Attribute> attr = op->getInherentAttr(name);
     return attr && *attr;
   };
-  def.indexMode =
-      isSet("unchecked") ? tracert::IndexMode::Unchecked : tracert::IndexMode::Checked;
+  def.indexMode = isSet("unchecked") ? tracert::IndexMode::Unchecked : tracert::IndexMode::Checked;
   def.inPlace = isSet("in_place");
   ops[op] = static_cast<tracert::OpIndex>(program->ops.size());
   program->ops.push_back(std::move(def));
@@ -232,7 +230,8 @@ Status ProgramBuilder::addSection(tracert::Isa isa, ArrayRef<GroupKernel> kernel
     section.kernels.push_back(kernelDef(kernel, compiled.entries[index]));
   }
   tracert::Block block;
-  auto addInstruction = [&](tracert::InstructionKind kind, uint32_t index) -> tracert::Instruction & {
+  auto addInstruction = [&](tracert::InstructionKind kind,
+                            uint32_t index) -> tracert::Instruction & {
     tracert::Instruction instruction;
     instruction.kind = kind;
     instruction.index = index;

@@ -12,8 +12,8 @@
 
 #include "Codegen/CPU/CompileKernels.h"
 #include "Conversion/TraceToKernel/FusionGroup.h"
-#include "tracert/Program.h"
 #include "trace/IR/OpBridge.h"
+#include "tracert/Program.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

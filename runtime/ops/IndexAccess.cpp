@@ -14,8 +14,8 @@ Status outOfRange(int64_t index, int axis, int64_t size) {
 }
 
 Status indexShapesError(const Dims &a, const Dims &b) {
-  std::string text = "index arrays of shape " + shapeString(a) + " and " + shapeString(b) +
-                     " do not broadcast";
+  std::string text =
+      "index arrays of shape " + shapeString(a) + " and " + shapeString(b) + " do not broadcast";
   for (size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {
     int64_t left = a[a.size() - i], right = b[b.size() - i];
     if (!broadcastDim(left, right)) {

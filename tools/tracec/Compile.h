@@ -1,4 +1,5 @@
-/// `tracec compile IN.mlir -o OUT.trc`: from the trace dialect to a file, or to the text of a stage.
+/// `tracec compile IN.mlir -o OUT.trc`: from the trace dialect to a file, or to the text of a
+/// stage.
 #pragma once
 
 #include "Verbs/Session.h"

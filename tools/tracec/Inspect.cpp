@@ -287,8 +287,7 @@ private:
         const KernelDef &kernel = section.kernels[i];
         std::printf("kernel %s %s at %" PRIu64 ": %s; %s\n",
                     std::string(isaName(section.isa)).c_str(), kernel.name.c_str(),
-                    kernel.codeOffset, coveredText(section, i).c_str(),
-                    accessText(kernel).c_str());
+                    kernel.codeOffset, coveredText(section, i).c_str(), accessText(kernel).c_str());
       }
     }
   }
@@ -330,8 +329,8 @@ CLI::App *addInspectVerb(CLI::App &app, InspectOptions &options) {
 
 int inspectVerb(const InspectOptions &given) {
   InspectOptions options = given;
-  bool showsAny = options.ops || options.kernels || options.locs || options.sizes ||
-                  options.segments;
+  bool showsAny =
+      options.ops || options.kernels || options.locs || options.sizes || options.segments;
   options.signature = options.signature || !showsAny;
   auto program = loadProgram(options.file, LoadOptions());
   check(program.status());

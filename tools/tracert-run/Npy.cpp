@@ -12,8 +12,8 @@ struct DTypeCode {
   const char *code;
   trt_dtype dtype;
 };
-constexpr DTypeCode kCodes[] = {{"|b1", TRT_BOOL},    {"|u1", TRT_UINT8},   {"<i4", TRT_INT32},
-                                {"<i8", TRT_INT64},   {"<f2", TRT_FLOAT16}, {"<f4", TRT_FLOAT32},
+constexpr DTypeCode kCodes[] = {{"|b1", TRT_BOOL},   {"|u1", TRT_UINT8},   {"<i4", TRT_INT32},
+                                {"<i8", TRT_INT64},  {"<f2", TRT_FLOAT16}, {"<f4", TRT_FLOAT32},
                                 {"<f8", TRT_FLOAT64}};
 constexpr char kMagic[] = "\x93NUMPY";
 constexpr size_t kMagicSize = 6;
@@ -162,7 +162,8 @@ void writeNpy(const std::string &path, const trt_tensor &tensor) {
   }
   std::string header = "{'descr': '" + code + "', 'fortran_order': False, 'shape': (";
   for (int32_t i = 0; i < tensor.rank; ++i) {
-    header += std::to_string(tensor.shape[i]) + (tensor.rank == 1 || i + 1 < tensor.rank ? "," : "");
+    header +=
+        std::to_string(tensor.shape[i]) + (tensor.rank == 1 || i + 1 < tensor.rank ? "," : "");
     header += i + 1 < tensor.rank ? " " : "";
   }
   header += "), }";

@@ -29,8 +29,8 @@ int exitCodeOf(trt_status status) {
 
 trt_section sectionOf(const std::string &name) {
   static const std::map<std::string, trt_section> names{
-      {"best", TRT_SECTION_BEST},     {"portable", TRT_SECTION_PORTABLE},
-      {"native", TRT_SECTION_NATIVE}, {"cpu", TRT_SECTION_NATIVE},
+      {"best", TRT_SECTION_BEST},           {"portable", TRT_SECTION_PORTABLE},
+      {"native", TRT_SECTION_NATIVE},       {"cpu", TRT_SECTION_NATIVE},
       {"x86-64-v3", TRT_SECTION_X86_64_V3}, {"x86-64-v4", TRT_SECTION_X86_64_V4}};
   auto found = names.find(name);
   if (found == names.end()) {
@@ -154,8 +154,8 @@ void setInputs(Opened &opened, const Options &options) {
   };
   for (const std::string &text : options.inputs) {
     NamedValue named = splitName(text);
-    int32_t index = named.name.empty() ? nextUnnamed++
-                                       : trt_model_find_input(model, named.name.c_str());
+    int32_t index =
+        named.name.empty() ? nextUnnamed++ : trt_model_find_input(model, named.name.c_str());
     if (index < 0 || index >= count) {
       throw UserError(named.name.empty() ? "more inputs are given than the model has"
                                          : "the model has no input '" + named.name + "'");
@@ -163,8 +163,8 @@ void setInputs(Opened &opened, const Options &options) {
     set(index, parseValue(named.value));
   }
   std::map<std::string, int64_t> sizes = namedSizes(options);
-  bool usesVector = options.inputs.empty() && options.fillMode.empty() &&
-                    trt_model_vector_count(model) > 0;
+  bool usesVector =
+      options.inputs.empty() && options.fillMode.empty() && trt_model_vector_count(model) > 0;
   for (int32_t i = 0; i < count; ++i) {
     if (isSet[static_cast<size_t>(i)]) {
       continue;
@@ -178,8 +178,8 @@ void setInputs(Opened &opened, const Options &options) {
     } else if (!options.fillMode.empty()) {
       set(i, fillInput(info, sizes, fillModeOf(options.fillMode)));
     } else if (!info.is_state) {
-      throw UserError("input '" + std::string(info.name) +
-                      "' is missing: give --input " + info.name + "=... or --fill-mode");
+      throw UserError("input '" + std::string(info.name) + "' is missing: give --input " +
+                      info.name + "=... or --fill-mode");
     }
   }
 }

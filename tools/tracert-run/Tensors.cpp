@@ -15,9 +15,9 @@ struct DTypeName {
   const char *name;
   trt_dtype dtype;
 };
-constexpr DTypeName kShortNames[] = {{"b1", TRT_BOOL},     {"u8", TRT_UINT8},   {"i32", TRT_INT32},
-                                     {"i64", TRT_INT64},   {"f16", TRT_FLOAT16}, {"f32", TRT_FLOAT32},
-                                     {"f64", TRT_FLOAT64}};
+constexpr DTypeName kShortNames[] = {
+    {"b1", TRT_BOOL},     {"u8", TRT_UINT8},    {"i32", TRT_INT32},  {"i64", TRT_INT64},
+    {"f16", TRT_FLOAT16}, {"f32", TRT_FLOAT32}, {"f64", TRT_FLOAT64}};
 constexpr trt_dtype kDTypes[] = {TRT_BOOL,    TRT_UINT8,   TRT_INT32,  TRT_INT64,
                                  TRT_FLOAT16, TRT_FLOAT32, TRT_FLOAT64};
 

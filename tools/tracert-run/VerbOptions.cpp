@@ -21,8 +21,7 @@ std::vector<std::string> hyphenated(int argc, char **argv) {
 namespace {
 
 void addCommon(CLI::App &verb, cli::Options &options) {
-  verb.add_option("--section", options.sections,
-                  "best, portable, native, x86-64-v3 or x86-64-v4");
+  verb.add_option("--section", options.sections, "best, portable, native, x86-64-v3 or x86-64-v4");
   verb.add_option("--threads", options.threads, "threads; 0: as many as the process may use")
       ->check(CLI::Range(0, 4096));
   verb.add_flag("--json", options.isJson, "print JSON");

@@ -15,7 +15,8 @@ namespace {
 constexpr int64_t kShownElements = 1000;
 
 double millisecondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
 }
 
 int32_t outputIndex(const trt_model *model, const std::string &name, int32_t &nextUnnamed) {
@@ -81,8 +82,7 @@ std::vector<Compared> compareExpected(const Opened &opened, const Options &optio
     Compared compared;
     compared.name = outputInfo(opened.model.get(), index).name;
     compared.comparison.struct_size = sizeof compared.comparison;
-    trt_status status =
-        trt_compare(&expectedTensor, &actual, &tolerance, &compared.comparison);
+    trt_status status = trt_compare(&expectedTensor, &actual, &tolerance, &compared.comparison);
     if (status != TRT_MISMATCH) {
       check(status);
     }
@@ -105,8 +105,8 @@ void printRunText(const Opened &opened, const std::vector<Compared> &compared) {
   int32_t count = trt_model_output_count(opened.model.get());
   for (int32_t i = 0; i < count; ++i) {
     trt_tensor tensor = outputOf(opened.session.get(), i);
-    std::printf("%s: %s = %s\n", outputInfo(opened.model.get(), i).name,
-                typeText(tensor).c_str(), valuesText(tensor).c_str());
+    std::printf("%s: %s = %s\n", outputInfo(opened.model.get(), i).name, typeText(tensor).c_str(),
+                valuesText(tensor).c_str());
   }
   for (const Compared &entry : compared) {
     std::printf("%s against expected: %s\n", entry.name.c_str(),
@@ -174,8 +174,8 @@ void printRunJson(const Opened &opened, const std::vector<Compared> &compared,
 void printStats(const trt_session *session, double milliseconds) {
   trt_session_stats stats = statsOf(session);
   std::printf("section %s, %.3f ms, arena %" PRIu64 " bytes, outputs %" PRIu64
-              " bytes, weights %" PRIu64 " bytes, code %" PRIu64 " bytes, launches replaced %" PRIu64
-              "\n",
+              " bytes, weights %" PRIu64 " bytes, code %" PRIu64
+              " bytes, launches replaced %" PRIu64 "\n",
               trt_session_section(session), milliseconds, stats.arena_bytes, stats.output_bytes,
               stats.weight_bytes, stats.code_bytes, stats.launches_replaced);
 }

@@ -44,8 +44,8 @@ ParseResult parseItem(AsmParser &parser, IndexItem &item) {
       return failure();
     }
     if (rank < 0 || rank > static_cast<int64_t>(tracert::kMaxRank)) {
-      return parser.emitError(loc) << "mask rank " << rank << " is not between 0 and "
-                                   << tracert::kMaxRank;
+      return parser.emitError(loc)
+             << "mask rank " << rank << " is not between 0 and " << tracert::kMaxRank;
     }
     item.maskRank = static_cast<uint8_t>(rank);
     return success();
@@ -124,8 +124,8 @@ IndexItemsAttr IndexItemsAttr::get(MLIRContext *context, const IndexItems &items
     int64_t flags = (item.hasBegin ? HasBegin : 0) | (item.hasEnd ? HasEnd : 0) |
                     (item.beginIsOperand ? BeginIsOperand : 0) |
                     (item.endIsOperand ? EndIsOperand : 0);
-    flat.append({static_cast<int64_t>(item.kind), flags, item.maskRank, item.begin, item.end,
-                 item.step});
+    flat.append(
+        {static_cast<int64_t>(item.kind), flags, item.maskRank, item.begin, item.end, item.step});
   }
   return get(context, ArrayRef<int64_t>(flat), items.advancedFirst);
 }

@@ -1,5 +1,5 @@
-/// The way between an MLIR op of the trace dialect and a tracert::OpCall, for all ops alike: op name
-/// and attribute names come from the generated tables (tracert::OpInfo).
+/// The way between an MLIR op of the trace dialect and a tracert::OpCall, for all ops alike: op
+/// name and attribute names come from the generated tables (tracert::OpInfo).
 ///
 ///   FailureOr<tracert::OpCall> call = opCallOf(op);
 ///   Operation *op = createOp(builder, loc, call, operands, resultTypes);
@@ -43,13 +43,13 @@ bool hasTrait(mlir::Operation *op, tracert::OpTrait trait);
 mlir::FailureOr<tracert::OpCall> opCallOf(mlir::Operation *op);
 
 /// Creates the op with the given result types (empty: those of the type rule, which must hold).
-mlir::Operation *createOp(mlir::OpBuilder &builder, mlir::Location loc,
-                          const tracert::OpCall &call, mlir::ValueRange operands,
-                          mlir::TypeRange resultTypes, llvm::ArrayRef<int64_t> opIds);
+mlir::Operation *createOp(mlir::OpBuilder &builder, mlir::Location loc, const tracert::OpCall &call,
+                          mlir::ValueRange operands, mlir::TypeRange resultTypes,
+                          llvm::ArrayRef<int64_t> opIds);
 /// The result types that the type rule gives; fails without a diagnostic.
 mlir::FailureOr<llvm::SmallVector<mlir::Type>> inferResultTypes(mlir::MLIRContext *context,
-                                                               const tracert::OpCall &call,
-                                                               mlir::ValueRange operands);
+                                                                const tracert::OpCall &call,
+                                                                mlir::ValueRange operands);
 
 /// Whether the op can fail on data: an index that may be out of range, or a count that may not fit.
 bool mayFail(mlir::Operation *op);

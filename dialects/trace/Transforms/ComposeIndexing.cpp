@@ -168,9 +168,9 @@ private:
       return false;
     }
     Operation *view = create(op, viewCall, viewOperands, *viewTypes, {op});
-    Operation *result = create(op, indexCall(OpKind::indexing_multi_axis_vec, gatherItems),
-                               {view->getResult(0), index.operands[0]}, op->getResultTypes(),
-                               {gather, op});
+    Operation *result =
+        create(op, indexCall(OpKind::indexing_multi_axis_vec, gatherItems),
+               {view->getResult(0), index.operands[0]}, op->getResultTypes(), {gather, op});
     copyUnchecked(gather, result);
     replace(op, result->getResult(0));
     gather->erase();
@@ -251,8 +251,7 @@ private:
     FailureOr<SmallVector<Type>> types =
         inferResultTypes(op->getContext(), where, ValueRange{mask, value, base});
     auto resultType = cast<RankedTensorType>(op->getResult(0).getType());
-    if (failed(types) ||
-        !isCompatible(tensorTypeOf(types->front()), tensorTypeOf(resultType))) {
+    if (failed(types) || !isCompatible(tensorTypeOf(types->front()), tensorTypeOf(resultType))) {
       return false;
     }
     replace(op, create(op, where, {mask, value, base}, resultType, {op})->getResult(0));
@@ -265,8 +264,7 @@ private:
     auto baseShape = cast<RankedTensorType>(base.getType()).getShape();
     SmallVector<SymbolicDim> maskDims = sizes.of(mask), baseDims = sizes.of(base);
     for (auto [axis, dim] : llvm::enumerate(maskShape)) {
-      if (dim != baseShape[firstAxis + axis] ||
-          maskDims[axis] != baseDims[firstAxis + axis]) {
+      if (dim != baseShape[firstAxis + axis] || maskDims[axis] != baseDims[firstAxis + axis]) {
         return false;
       }
     }

@@ -56,8 +56,7 @@ std::optional<IndexItem> composeSlices(const IndexItem &a, const IndexItem &b, i
   if (!ShapedType::isDynamic(size)) {
     tracert::ResolvedSlice first = tracert::resolveSlice(a, a.begin, a.end, size);
     tracert::ResolvedSlice second = tracert::resolveSlice(b, b.begin, b.end, first.count);
-    return sliceOf(first.begin + second.begin * first.step, first.step * second.step,
-                   second.count);
+    return sliceOf(first.begin + second.begin * first.step, first.step * second.step, second.count);
   }
   // For every size: begins count from the front, so they add; an end counts from one side only.
   if (a.step != 1 || b.step < 1 || (a.hasBegin && a.begin < 0) || (b.hasBegin && b.begin < 0)) {
@@ -181,9 +180,9 @@ std::optional<IndexWithOperands> composeBasic(const IndexWithOperands &innerInde
       outer.take(result.operands);
       continue;
     }
-    std::optional<IndexItem> item =
-        outer.get().kind == IndexItemKind::Int ? composeInt(inner.get(), outer.get(), shape[axis])
-                                               : composeSlices(inner.get(), outer.get(), shape[axis]);
+    std::optional<IndexItem> item = outer.get().kind == IndexItemKind::Int
+                                        ? composeInt(inner.get(), outer.get(), shape[axis])
+                                        : composeSlices(inner.get(), outer.get(), shape[axis]);
     if (!item) {
       return std::nullopt;
     }

@@ -38,8 +38,8 @@ public:
       infos.push_back({typeOf(operand)});
     }
     TRACERT_ASSIGN(tracert::ResultTypes types, tracert::inferTypes(call, infos));
-    Operation *op = createOp(builder, loc, call, inputs,
-                             mlirTypeOf(builder.getContext(), types[0]), opIds);
+    Operation *op =
+        createOp(builder, loc, call, inputs, mlirTypeOf(builder.getContext(), types[0]), opIds);
     return add(op->getResult(0));
   }
 

@@ -25,9 +25,8 @@ struct OpKey {
 
   explicit OpKey(Operation *op) : operands(op->getOperands()) {
     if (hasTrait(op, tracert::kTraitCommutative)) {
-      llvm::sort(operands, [](Value a, Value b) {
-        return a.getAsOpaquePointer() < b.getAsOpaquePointer();
-      });
+      llvm::sort(operands,
+                 [](Value a, Value b) { return a.getAsOpaquePointer() < b.getAsOpaquePointer(); });
     }
     for (NamedAttribute attr : op->getAttrs()) {
       if (attr.getName() != "op_ids") {
@@ -53,8 +52,7 @@ struct EliminateCommonOps : impl::EliminateCommonOpsPassBase<EliminateCommonOps>
       for (auto entry = begin; entry != end && !earlier; ++entry) {
         auto &[candidate, candidateKey] = entry->second;
         if (candidate->getName() == op.getName() && candidateKey.operands == key.operands &&
-            candidateKey.attrs == key.attrs &&
-            candidate->getResultTypes() == op.getResultTypes()) {
+            candidateKey.attrs == key.attrs && candidate->getResultTypes() == op.getResultTypes()) {
           earlier = candidate;
         }
       }

@@ -47,7 +47,7 @@ Value foldToOperand(Operation *op, const tracert::OpCall &call) {
   switch (call.info().family) {
   case tracert::OpFamily::Cast:
     return tensorTypeOf(operand.getType()).dtype == tracert::attrs::cast::dtype(call) ? operand
-                                                                                     : Value();
+                                                                                      : Value();
   case tracert::OpFamily::Shape:
     if (isa<PermuteOp>(op)) {
       return isIdentityPermutation(tracert::attrs::permute::axes(call)) ? operand : Value();
@@ -99,15 +99,14 @@ SmallVector<Value> foldConstants(Operation *op, const tracert::OpCall &call) {
   }
   for (Type type : op->getResultTypes()) {
     auto tensor = cast<RankedTensorType>(type);
-    if (!tensor.hasStaticShape() ||
-        tensorTypeOf(tensor).byteCount() > kLargestFoldedBytes) {
+    if (!tensor.hasStaticShape() || tensorTypeOf(tensor).byteCount() > kLargestFoldedBytes) {
       return {};
     }
   }
   OpBuilder builder(op);
   auto makeConstant = [&](RankedTensorType type, StringRef bytes) -> Value {
-    auto constant = ConstantOp::create(builder, op->getLoc(), type,
-                                       elementsFromBytes(type, bytes), IntegerAttr());
+    auto constant = ConstantOp::create(builder, op->getLoc(), type, elementsFromBytes(type, bytes),
+                                       IntegerAttr());
     return constant.getResult();
   };
   if (call.info().has(tracert::kTraitSizeOnly)) {
@@ -122,9 +121,8 @@ SmallVector<Value> foldConstants(Operation *op, const tracert::OpCall &call) {
   }
   // Number-like ones become constants, which nothing has to run; larger ones (full, arange) stay:
   // kernels make their values in registers.
-  bool isNumber = llvm::all_of(op->getResultTypes(), [](Type type) {
-    return cast<RankedTensorType>(type).getRank() == 0;
-  });
+  bool isNumber = llvm::all_of(
+      op->getResultTypes(), [](Type type) { return cast<RankedTensorType>(type).getRank() == 0; });
   if (op->getNumOperands() == 0 && !isNumber) {
     return {};
   }

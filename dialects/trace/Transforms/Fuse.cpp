@@ -88,8 +88,8 @@ struct Fuse : impl::FusePassBase<Fuse> {
     for (Operation *op : members) {
       locs.push_back(op->getLoc());
       for (Value result : op->getResults()) {
-        bool isUsedOutside = llvm::any_of(
-            result.getUsers(), [&](Operation *user) { return !inside.contains(user); });
+        bool isUsedOutside = llvm::any_of(result.getUsers(),
+                                          [&](Operation *user) { return !inside.contains(user); });
         if (isUsedOutside) {
           outputs.push_back(result);
           types.push_back(result.getType());
@@ -104,9 +104,8 @@ struct Fuse : impl::FusePassBase<Fuse> {
     builder.setInsertionPointToEnd(body);
     YieldOp::create(builder, group.getLoc(), outputs);
     for (auto [inner, outer] : llvm::zip(outputs, group.getResults())) {
-      inner.replaceUsesWithIf(outer, [&](OpOperand &use) {
-        return use.getOwner()->getBlock() != body;
-      });
+      inner.replaceUsesWithIf(outer,
+                              [&](OpOperand &use) { return use.getOwner()->getBlock() != body; });
     }
   }
 };

@@ -65,10 +65,10 @@ bool FusionPlan::canMerge(unsigned a, unsigned b) {
   bool sameAxes = first.reducedAxes.empty() || second.reducedAxes.empty() ||
                   first.reducedAxes == second.reducedAxes;
   bool sameMask = !first.mask || !second.mask || first.mask == second.mask;
-  bool mixesMaskAndAxes = (first.mask && !second.reducedAxes.empty()) ||
-                          (second.mask && !first.reducedAxes.empty());
-  return first.isGroup && second.isGroup && first.domain == second.domain && sameAxes &&
-         sameMask && !mixesMaskAndAxes && first.opCount + second.opCount < kLargestGroup &&
+  bool mixesMaskAndAxes =
+      (first.mask && !second.reducedAxes.empty()) || (second.mask && !first.reducedAxes.empty());
+  return first.isGroup && second.isGroup && first.domain == second.domain && sameAxes && sameMask &&
+         !mixesMaskAndAxes && first.opCount + second.opCount < kLargestGroup &&
          first.sinkCount + second.sinkCount <= kMostMaskedSinks;
 }
 
@@ -134,7 +134,8 @@ SmallVector<unsigned> FusionPlan::candidates(Operation *op, GroupRole role,
       add(shared->second);
     }
   }
-  llvm::stable_sort(found, [&](unsigned a, unsigned b) { return groups[a].level > groups[b].level; });
+  llvm::stable_sort(found,
+                    [&](unsigned a, unsigned b) { return groups[a].level > groups[b].level; });
   return found;
 }
 
@@ -207,8 +208,8 @@ void FusionPlan::visit(Operation *op) {
   if (!groupEachOp) {
     found = candidates(op, role, domain, kind);
   }
-  bool joinsCompacted = !found.empty() && groups[found[0]].mask &&
-                        groups[found[0]].domain != domain;
+  bool joinsCompacted =
+      !found.empty() && groups[found[0]].mask && groups[found[0]].domain != domain;
   // The op alone, as a group to merge with.
   unsigned node = newGroup();
   groups[node].isGroup = true;
@@ -269,10 +270,10 @@ void FusionPlan::visit(Operation *op) {
     if (place == places.end() || !llvm::is_contained(joined, root(place->second.group))) {
       continue;
     }
-    bool isPerElement =
-        joinsCompacted ? place->second.kind == Kind::Compacted
-                       : place->second.kind == Kind::Full &&
-                             sizes.of(operand).dims == ArrayRef<int64_t>(groups[node].domain);
+    bool isPerElement = joinsCompacted
+                            ? place->second.kind == Kind::Compacted
+                            : place->second.kind == Kind::Full &&
+                                  sizes.of(operand).dims == ArrayRef<int64_t>(groups[node].domain);
     if (!isPerElement) {
       joined.clear();
       groups[node].level = levelWithout({});

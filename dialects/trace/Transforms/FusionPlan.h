@@ -4,8 +4,8 @@
 ///
 /// Every node has a level; what a node reads lies on lower levels, so the cut has no cycles. An op
 /// joins the groups of its operands when domains agree and all of them can be on one level; a group
-/// may be lifted to a higher level while nothing that reads it lies at or below that level. In-place
-/// sets read everything that reads their old memory, which orders them after it.
+/// may be lifted to a higher level while nothing that reads it lies at or below that level.
+/// In-place sets read everything that reads their old memory, which orders them after it.
 #pragma once
 
 #include "trace/Transforms/GroupAnalysis.h"

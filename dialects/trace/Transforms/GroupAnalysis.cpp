@@ -16,9 +16,8 @@ static GroupRole indexReadRole(Operation *op) {
   tracert::IndexItems items = indexItemsOf(op).toItems();
   auto source = cast<RankedTensorType>(op->getOperand(0).getType());
   if (items.items.size() == 1 && items.items[0].kind == IndexItemKind::Mask) {
-    return items.items[0].maskRank == source.getRank() && source.getRank() > 0
-               ? GroupRole::MaskRead
-               : GroupRole::None;
+    return items.items[0].maskRank == source.getRank() && source.getRank() > 0 ? GroupRole::MaskRead
+                                                                               : GroupRole::None;
   }
   bool isGather = llvm::all_of(items.items, [](const IndexItem &item) {
     return item.kind == IndexItemKind::IntArray || item.kind == IndexItemKind::NewAxis ||
@@ -67,8 +66,7 @@ public:
       --vectorAxis;
     }
     // A domain of rank 1 is flat already; its strides may be anything.
-    bool reducesPart =
-        !shape.reducedAxes.empty() && shape.reducedAxes.size() != domainDims.size();
+    bool reducesPart = !shape.reducedAxes.empty() && shape.reducedAxes.size() != domainDims.size();
     shape.isFlat = domainDims.size() != 1 && !reducesPart;
     forEachOutsideOperand([&](Operation *op, unsigned operand) {
       shape.isFlat = shape.isFlat && isFlatOperand(op, operand);

@@ -1,5 +1,5 @@
-/// Passes on the trace dialect; all work on one function, are linear in its ops, and keep op numbers
-/// and locations. The order is in lib/Pipelines.
+/// Passes on the trace dialect; all work on one function, are linear in its ops, and keep op
+/// numbers and locations. The order is in lib/Pipelines.
 #pragma once
 
 #include "trace/IR/TraceDialect.h"

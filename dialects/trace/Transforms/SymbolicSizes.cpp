@@ -188,8 +188,7 @@ SymbolicDim SymbolicSizes::resultDim(Operation *op, unsigned result, unsigned ax
 void SymbolicSizes::add(Operation *op) {
   for (auto [index, result] : llvm::enumerate(op->getResults())) {
     SmallVector<SymbolicDim> dims;
-    for (auto [axis, size] :
-         llvm::enumerate(cast<RankedTensorType>(result.getType()).getShape())) {
+    for (auto [axis, size] : llvm::enumerate(cast<RankedTensorType>(result.getType()).getShape())) {
       if (opInfoOf(op) && opInfoOf(op)->isPointwise()) {
         // Static results too: a symbol may meet a static size here.
         SymbolicDim dim = resultDim(op, index, axis);

@@ -1,5 +1,5 @@
-/// Sizes that are equal for every call: each dynamic size of an input is a symbol, and a slice of it
-/// a symbol plus a number.
+/// Sizes that are equal for every call: each dynamic size of an input is a symbol, and a slice of
+/// it a symbol plus a number.
 ///
 ///   SymbolicSizes sizes(function);
 ///   if (sizes.sameShape(a, b)) { ... }        // never a guess, unlike SizeAnalysis

@@ -48,9 +48,9 @@ public:
   virtual ~Executor() = default;
   /// One view per Program::inputs entry, aligned to its element size. State inputs with an initial
   /// value may be left out (all of them, or one by giving null data): the executor then uses and
-  /// updates its own copy. `outputs` is resized, state outputs included. On error nothing visible has changed (state keeps its old values) and
-  /// the message ends with the op and its source line, e.g.
-  /// "index 7 is out of range for axis 0 of size 5 (op #3 'indexing_multi_axis_vec' at
+  /// updates its own copy. `outputs` is resized, state outputs included. On error nothing visible
+  /// has changed (state keeps its old values) and the message ends with the op and its source line,
+  /// e.g. "index 7 is out of range for axis 0 of size 5 (op #3 'indexing_multi_axis_vec' at
   /// model.py:12)".
   virtual Status run(std::span<const TensorView> inputs, std::vector<OwnedTensor> &outputs) = 0;
   /// The op that the last failed run stopped at, or kNoIndex.

@@ -97,7 +97,8 @@ enum class KernelSplit : uint8_t {
   None = 0,
   /// Domain axis 0 (which is not reduced).
   OuterAxis = 1,
-  /// Blocks of 4096 elements of one sequence, all axes reduced; each ReduceStore pointer then points
+  /// Blocks of 4096 elements of one sequence, all axes reduced; each ReduceStore pointer then
+  /// points
   /// at an array of one partial per block (entry i for block i), which the executor joins: for sum
   /// of accumulateDType(operand) by the fixed tree, for max of the operand's dtype.
   SequenceBlocks = 2,

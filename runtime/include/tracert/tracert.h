@@ -52,34 +52,34 @@ extern "C" {
 #define TRT_ENUM(name) typedef enum name
 #endif
 
-/* ---- status ----------------------------------------------------------------------------------- */
+/* ---- status -----------------------------------------------------------------------------------
+ */
 
-TRT_ENUM(trt_status) {
-  /* Done. */
-  TRT_OK = 0,
-  /* A value, shape, name or handle is not acceptable. */
-  TRT_INVALID_ARGUMENT = 1,
-  /* A dtype is not the one the program takes. */
-  TRT_INVALID_TYPE = 2,
-  /* An index in the input data is out of range; the message names op, axis, index and size. */
-  TRT_INDEX_OUT_OF_RANGE = 3,
-  /* A number does not fit its dtype. */
-  TRT_OVERFLOW = 4,
-  /* An axis is out of range for the rank. */
-  TRT_AXIS_OUT_OF_RANGE = 5,
-  /* The file is damaged, cut off, or no .trc file. */
-  TRT_CORRUPT_FILE = 6,
-  /* The file or the request needs what this machine or this version lacks. */
-  TRT_UNSUPPORTED = 7,
-  /* The system refused to open, read or map. */
-  TRT_IO = 8,
-  /* An allocation failed. */
-  TRT_OUT_OF_MEMORY = 9,
-  /* An output differs from the file's test vector by more than the tolerance. */
-  TRT_MISMATCH = 11,
-  /* A bug in the library or the compiler; please report the message. */
-  TRT_INTERNAL = 12
-} trt_status;
+TRT_ENUM(trt_status){
+    /* Done. */
+    TRT_OK = 0,
+    /* A value, shape, name or handle is not acceptable. */
+    TRT_INVALID_ARGUMENT = 1,
+    /* A dtype is not the one the program takes. */
+    TRT_INVALID_TYPE = 2,
+    /* An index in the input data is out of range; the message names op, axis, index and size. */
+    TRT_INDEX_OUT_OF_RANGE = 3,
+    /* A number does not fit its dtype. */
+    TRT_OVERFLOW = 4,
+    /* An axis is out of range for the rank. */
+    TRT_AXIS_OUT_OF_RANGE = 5,
+    /* The file is damaged, cut off, or no .trc file. */
+    TRT_CORRUPT_FILE = 6,
+    /* The file or the request needs what this machine or this version lacks. */
+    TRT_UNSUPPORTED = 7,
+    /* The system refused to open, read or map. */
+    TRT_IO = 8,
+    /* An allocation failed. */
+    TRT_OUT_OF_MEMORY = 9,
+    /* An output differs from the file's test vector by more than the tolerance. */
+    TRT_MISMATCH = 11,
+    /* A bug in the library or the compiler; please report the message. */
+    TRT_INTERNAL = 12} trt_status;
 
 /* The last failure's text on this thread, "" if there was none; valid until the next call here. */
 TRT_API const char *trt_last_error(void);
@@ -90,18 +90,12 @@ TRT_API const char *trt_version(void);
 /* Newest container version that can be read, "1.1". */
 TRT_API const char *trt_format_version(void);
 
-/* ---- types ------------------------------------------------------------------------------------ */
+/* ---- types ------------------------------------------------------------------------------------
+ */
 
 /* Element types. bool is one byte, 0 or 1; float16 is its 16 bits. */
-TRT_ENUM(trt_dtype) {
-  TRT_BOOL = 0,
-  TRT_INT32 = 3,
-  TRT_INT64 = 4,
-  TRT_UINT8 = 5,
-  TRT_FLOAT16 = 9,
-  TRT_FLOAT32 = 11,
-  TRT_FLOAT64 = 12
-} trt_dtype;
+TRT_ENUM(trt_dtype){TRT_BOOL = 0,    TRT_INT32 = 3,    TRT_INT64 = 4,   TRT_UINT8 = 5,
+                    TRT_FLOAT16 = 9, TRT_FLOAT32 = 11, TRT_FLOAT64 = 12} trt_dtype;
 
 /* Bytes per element; 0 for a number that is no dtype. */
 TRT_API size_t trt_dtype_size(trt_dtype dtype);
@@ -144,7 +138,8 @@ typedef struct trt_tensor_info {
   int32_t is_state;
 } trt_tensor_info;
 
-/* ---- model ------------------------------------------------------------------------------------ */
+/* ---- model ------------------------------------------------------------------------------------
+ */
 
 typedef struct trt_model trt_model;
 
@@ -191,20 +186,18 @@ TRT_API int32_t trt_model_vector_count(const trt_model *model);
 TRT_API trt_status trt_model_vector_input(const trt_model *model, int32_t vector, int32_t input,
                                           trt_tensor *tensor);
 
-/* ---- session ---------------------------------------------------------------------------------- */
+/* ---- session ----------------------------------------------------------------------------------
+ */
 
 typedef struct trt_session trt_session;
 
-TRT_ENUM(trt_section) {
-  /* The best that the machine can run, the portable one if there is no other. */
-  TRT_SECTION_BEST = 0,
-  /* Library kernels only, at the baseline instruction set. */
-  TRT_SECTION_PORTABLE = 1,
-  /* The best native section, TRT_UNSUPPORTED if none can run. */
-  TRT_SECTION_NATIVE = 2,
-  TRT_SECTION_X86_64_V3 = 3,
-  TRT_SECTION_X86_64_V4 = 4
-} trt_section;
+TRT_ENUM(trt_section){
+    /* The best that the machine can run, the portable one if there is no other. */
+    TRT_SECTION_BEST = 0,
+    /* Library kernels only, at the baseline instruction set. */
+    TRT_SECTION_PORTABLE = 1,
+    /* The best native section, TRT_UNSUPPORTED if none can run. */
+    TRT_SECTION_NATIVE = 2, TRT_SECTION_X86_64_V3 = 3, TRT_SECTION_X86_64_V4 = 4} trt_section;
 
 typedef struct trt_session_options {
   size_t struct_size;
@@ -255,7 +248,8 @@ typedef struct trt_session_stats {
 } trt_session_stats;
 TRT_API trt_status trt_session_get_stats(const trt_session *session, trt_session_stats *stats);
 
-/* ---- verification ----------------------------------------------------------------------------- */
+/* ---- verification -----------------------------------------------------------------------------
+ */
 
 /* An element matches when its bits are equal, both are NaN, |actual - expected| <=
  * atol + rtol * |expected|, or they are at most `ulp` apart; all zero: bit for bit. */

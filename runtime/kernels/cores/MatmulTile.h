@@ -15,8 +15,7 @@
 namespace tracert::TRACERT_ISA {
 
 /// The operands of one tile. A row of A may be any row in memory: the tiles at the edge repeat one.
-template <class Acc, int rows>
-struct TilePanels {
+template <class Acc, int rows> struct TilePanels {
   const Acc *aRows[rows];
   int64_t aDepthStride;
   const Acc *b;
@@ -24,8 +23,7 @@ struct TilePanels {
   int64_t depth;
 };
 
-template <class D>
-struct FloatTile {
+template <class D> struct FloatTile {
   using Stored = typename D::Storage;
   using Acc = typename D::Compute;
   using S = Simd<Acc>;
@@ -106,8 +104,7 @@ private:
 };
 
 /// Integers wrap; bool is or of ands. The compiler vectorises over columns.
-template <class D>
-struct IntegerTile {
+template <class D> struct IntegerTile {
   using Stored = typename D::Storage;
   using Acc = typename D::Storage;
   static constexpr bool isBool = std::is_same_v<D, scalar::dtype::b1>;

@@ -157,8 +157,9 @@ TEST(Compiler, BroadcastAndRowReduction) {
   VarId w = b.op(OpKind::add, {}, {z, x});
   b.output(b.op(OpKind::sum, reduceAttrs({1}), {w}));
   b.output(w);
-  compareSections(b.graph, {{f32({30, 40}), f32({40})}, {f32({3, 5000}), f32({5000})},
-                            {f32({2, 0}), f32({0})}});
+  compareSections(
+      b.graph,
+      {{f32({30, 40}), f32({40})}, {f32({3, 5000}), f32({5000})}, {f32({2, 0}), f32({0})}});
 }
 
 TEST(Compiler, ColumnReductionAndMax) {
@@ -232,8 +233,8 @@ TEST(Compiler, RowGather) {
   VarId index = b.input({DType::Int64, {10}}, {kUnknownDim});
   VarId rows = b.index(OpKind::indexing_multi_axis_vec, {intArray(), fullSlice()}, {table, index});
   b.output(b.op(OpKind::mul, {}, {rows, rows}));
-  compareSections(b.graph, {{f32({4, 24}), {DType::Int64, {10}}},
-                            {f32({4, 50}), {DType::Int64, {333}}}});
+  compareSections(b.graph,
+                  {{f32({4, 24}), {DType::Int64, {10}}}, {f32({4, 50}), {DType::Int64, {333}}}});
 }
 
 /// (x[m] * 2 + 1).sum(), x[m].mean() in one kernel; x[m] itself never exists.
@@ -290,8 +291,10 @@ TEST(Compiler, MatmulBetweenGroups) {
   TraceBuilder b;
   VarId x = b.input(f32({20, 30}), {kUnknownDim, 30});
   VarId w = b.constant<float>(DType::Float32, {30, 8}, std::vector<float>(240, 0.125f));
-  VarId hidden = b.op(OpKind::matmul, {}, {b.op(OpKind::tanh, {}, {b.op(OpKind::add, {}, {x, x})}), w});
-  b.output(b.op(OpKind::maximum, {}, {b.op(OpKind::mul, {}, {hidden, hidden}), b.constantF32(0.5f)}));
+  VarId hidden =
+      b.op(OpKind::matmul, {}, {b.op(OpKind::tanh, {}, {b.op(OpKind::add, {}, {x, x})}), w});
+  b.output(
+      b.op(OpKind::maximum, {}, {b.op(OpKind::mul, {}, {hidden, hidden}), b.constantF32(0.5f)}));
   compareSections(b.graph, {{f32({20, 30})}, {f32({5, 30})}});
 }
 
@@ -390,8 +393,10 @@ TEST(Compiler, PrintsStages) {
   TraceBuilder b;
   VarId x = b.input(f32({100}), {kUnknownDim});
   b.output(b.op(OpKind::tanh, {}, {b.op(OpKind::exp, {}, {x})}));
-  for (auto [stage, expected] : {std::pair("trace", "model.py"), {"canonical", "trace.exp"},
-                                 {"fused", "trace.group"}, {"kernel", "kernel.func"}}) {
+  for (auto [stage, expected] : {std::pair("trace", "model.py"),
+                                 {"canonical", "trace.exp"},
+                                 {"fused", "trace.group"},
+                                 {"kernel", "kernel.func"}}) {
     std::string text;
     Status status = api().printStage(b.graph, {}, stage, &text);
     ASSERT_TRUE(status.ok()) << status.message();

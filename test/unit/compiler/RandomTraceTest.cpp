@@ -132,23 +132,24 @@ private:
       VarId selected = b.index(OpKind::indexing_multi_axis_vec, {mask(2)}, {matrix(), isLarge});
       VarId other = b.index(OpKind::indexing_multi_axis_vec, {mask(2)}, {matrix(), isLarge});
       VarId product = b.op(OpKind::mul, {}, {selected, other});
-      numbers.push_back(b.op(OpKind::sum, {AttrValue::ints({0}), AttrValue::boolean(false)},
-                             {product}));
+      numbers.push_back(
+          b.op(OpKind::sum, {AttrValue::ints({0}), AttrValue::boolean(false)}, {product}));
       if (pick(2)) {
         b.output(product);
       }
       return;
     }
     case 8: {
-      VarId sum = b.op(OpKind::sum, {AttrValue::ints({pick(2)}), AttrValue::boolean(true)},
-                       {full()});
+      VarId sum =
+          b.op(OpKind::sum, {AttrValue::ints({pick(2)}), AttrValue::boolean(true)}, {full()});
       return add(b.op(OpKind::sub, {}, {matrix(), sum}));
     }
     case 9:
       return add(b.op(OpKind::mul, {}, {full(), row}));
     case 10: {
-      VarId gathered = b.index(OpKind::indexing_multi_axis_vec, {slice(0, {}), intArray()},
-                               {full(), b.index(OpKind::subtensor, {slice(3, {})}, {rowsBelow9()})});
+      VarId gathered =
+          b.index(OpKind::indexing_multi_axis_vec, {slice(0, {}), intArray()},
+                  {full(), b.index(OpKind::subtensor, {slice(3, {})}, {rowsBelow9()})});
       VarId part = b.index(OpKind::subtensor, {slice(1, -1), fullSlice()}, {gathered});
       numbers.push_back(b.op(OpKind::max, {AttrValue::ints({0, 1}), AttrValue::boolean(false)},
                              {b.op(OpKind::mul, {}, {part, half})}));

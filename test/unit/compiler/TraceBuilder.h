@@ -15,7 +15,8 @@ public:
   TraceGraph graph;
 
   VarId input(tracert::TensorType recorded, tracert::Dims dims = {});
-  template <class T> VarId constant(tracert::DType dtype, tracert::Dims shape, std::vector<T> data) {
+  template <class T>
+  VarId constant(tracert::DType dtype, tracert::Dims shape, std::vector<T> data) {
     auto owner = std::make_shared<std::vector<T>>(std::move(data));
     VarId var = addVar({dtype, shape}, shape);
     graph.constants.push_back({var, owner->data(), owner});

@@ -156,6 +156,7 @@ TEST(Promotion, ComparisonsWithIntegersOutsideTheDtypeAreExact) {
 }
 
 TEST(Composites, MeanIsItsDecomposition) {
-  Value mean = take(reduce(OpKind::mean, vectorOf({1, 2, 4, 5}), std::nullopt, false, std::nullopt));
+  Value mean =
+      take(reduce(OpKind::mean, vectorOf({1, 2, 4, 5}), std::nullopt, false, std::nullopt));
   EXPECT_EQ(*static_cast<const float *>(mean->view().data), 3.0f);
 }

@@ -2,9 +2,9 @@
 // decomposition, or a view), for every dtype it allows. A failure names the missing file.
 
 #include "Ops/Decompose.h"
+#include "tracert/Allocator.h"
 #include "tracert/Kernels.h"
 #include "tracert/ThreadPool.h"
-#include "tracert/Allocator.h"
 
 #include <gtest/gtest.h>
 
@@ -190,7 +190,8 @@ TEST_P(OpCase, CompositesHaveADecompositionAndOthersDoNot) {
   }
   Result<tracec::OpEmitter::Handle> result = tracec::decompose(sample.call, handles, emitter);
   EXPECT_EQ(result.ok(), info.has(kTraitComposite))
-      << info.name << ": a composite needs a decomposition in lib/Ops, and only a composite has one";
+      << info.name
+      << ": a composite needs a decomposition in lib/Ops, and only a composite has one";
   if (info.has(kTraitComposite)) {
     EXPECT_GT(emitter.emitted, 0);
   }
