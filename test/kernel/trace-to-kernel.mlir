@@ -145,3 +145,18 @@ func.func @gathers(%t: tensor<256xf32>, %i: tensor<?xi64>, %b: tensor<?xui8>) ->
   } : tensor<?xf32>
   return %0 : tensor<?xf32>
 }
+
+// -----
+
+/// Nobody reads the elements, but their count comes from storing them.
+// CHECK-LABEL: kernel.func @count_kernel domain 1
+// CHECK: kernel.compact
+func.func @count(%x: tensor<?xf32>, %m: tensor<?xi1>) -> tensor<i64> {
+  %0 = trace.group {
+    %1 = trace.logical_not %m : (tensor<?xi1>) -> tensor<?xi1>
+    %2 = trace.indexing_multi_axis_vec %x<[mask(1)]>(%1) : (tensor<?xf32>, tensor<?xi1>) -> tensor<?xf32>
+    trace.yield %2 : tensor<?xf32>
+  } : tensor<?xf32>
+  %3 = trace.axis_size %0 axes [0] : (tensor<?xf32>) -> tensor<i64>
+  return %3 : tensor<i64>
+}

@@ -115,6 +115,18 @@ def test_dump_of_a_mean_whose_sizes_are_fixed(tmp_path):
         assert_same(list(tc.load(path)(more)), [want[0], np.ones(5, "float32")])
 
 
+def test_count_of_a_masked_read_whose_elements_nobody_uses():
+    """The kernel stored nothing, so it counted nothing, and the size was 0."""
+
+    @tc.trace
+    def body(x):
+        return tc.full((x[x > 2].shape[0],), 1.0)
+
+    for values in ([1, 2, 3, 4, 5], [1, 2, 3, 4, 5], [0, 0, 9], [0, 1]):
+        want = np.ones(sum(value > 2 for value in values), "float32")
+        assert_same(body(tc.tensor(np.float32(values))), want)
+
+
 def rows_of(mask):
     return tc.tensor(np.array(mask, bool))
 

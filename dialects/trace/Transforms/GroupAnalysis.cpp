@@ -192,6 +192,21 @@ private:
         shape.outputs.push_back(value);
       }
     }
+    // Size ops need the count, which only a kernel that selects by the mask finds out.
+    for (Value value : yield.getValues()) {
+      if (shape.compacted.contains(value) && !selectsByMask()) {
+        shape.outputs.push_back(value);
+      }
+    }
+  }
+
+  /// Something is stored or reduced per selected element.
+  bool selectsByMask() {
+    auto isCompacted = [&](Value value) { return shape.compacted.contains(value); };
+    return llvm::any_of(shape.outputs, isCompacted) ||
+           llvm::any_of(body.without_terminator(), [&](Operation &op) {
+             return groupRoleOf(&op) == GroupRole::Reduce && isCompacted(op.getOperand(0));
+           });
   }
 
   GroupOp group;

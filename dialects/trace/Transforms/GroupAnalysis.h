@@ -38,7 +38,8 @@ struct GroupShape {
   tracert::InnerStride setInnerStride = tracert::InnerStride::Any;
   /// Values computed inside that have one element per selected element of the mask.
   llvm::DenseSet<mlir::Value> compacted;
-  /// Results of the group that something else than a size op reads.
+  /// Results of the group that something else than a size op reads; of a mask read at least one,
+  /// for its count, if nothing is reduced.
   llvm::SmallVector<mlir::Value> outputs;
 };
 GroupShape analyzeGroup(GroupOp group, const SizeAnalysis &sizes);
