@@ -56,6 +56,8 @@ public:
   virtual Result<Value> onScalar(const PythonScalar &scalar, Value value) = 0;
   /// Whether the size is 1 in every call that this layer serves, not in this one by chance.
   virtual bool isAlwaysOne(const Value &value, size_t axis) const = 0;
+  /// `now` replaces `old` in a tensor, which must not change its shape; a size may be known later.
+  virtual void expectSameShape(const Value & /*old*/, const Value & /*now*/) {}
   /// Python is about to read `value`; afterwards it must be Ready.
   virtual Status onHostRead(const Value &value) = 0;
 };

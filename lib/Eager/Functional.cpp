@@ -155,6 +155,10 @@ Status inPlace(OpKind kind, Tensor &x, const Operand &y) {
                                    tracert::shapeString(shape) + " to " +
                                    tracert::shapeString(result->shape()));
   }
+  bool isNumber = y.isScalar || y.value->shape().empty();
+  if (Transform *trace = activeTransform(TransformSlot::Trace); trace && !isNumber) {
+    trace->expectSameShape(operands[0].value, result);
+  }
   TRACERT_ASSIGN(result, castTo(std::move(result), dtype));
   operands[0].value = Value();
   return x.assign(std::move(result));

@@ -147,7 +147,6 @@ def test_in_place_with_a_value_as_long_as_the_count():
         assert_same(argument, x)
 
 
-@pytest.mark.xfail(strict=True, reason="a replay takes two counts that differ for one size, and the tensor grows")
 def test_in_place_between_two_counts_never_grows():
     @tc.trace
     def body(x, one, other):

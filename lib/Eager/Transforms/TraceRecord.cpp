@@ -302,6 +302,16 @@ void TraceRecord::findGuards() {
         }
       }
     }
+    std::erase_if(segment.sameShapes, [&](const std::pair<VarId, VarId> &pair) {
+      return known.of(pair.first).isFullyKnown() && known.of(pair.second).isFullyKnown();
+    });
+    for (const auto &[old, now] : segment.sameShapes) {
+      for (VarId var : {old, now}) {
+        if (!contains(segment.inputs, var) && !contains(segment.outputs, var)) {
+          segment.outputs.push_back(var);
+        }
+      }
+    }
   }
 }
 

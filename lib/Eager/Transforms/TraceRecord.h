@@ -70,6 +70,8 @@ struct TraceSegment {
   /// Values whose sizes must be above 1 where they were while recording: a reshape of unknown size
   /// gives a view or a copy by them.
   std::vector<VarId> guards;
+  /// Pairs (old, now) of in-place operators whose shapes must be equal and hang on counts.
+  std::vector<std::pair<VarId, VarId>> sameShapes;
   /// What ended it, for messages.
   tracert::SourceLoc endLoc;
   bool endsInExcluded = false;

@@ -142,6 +142,10 @@ void TraceRecorder::endSegment(bool isExcluded) {
   }
 }
 
+void TraceRecorder::expectSameShape(const Value &old, const Value &now) {
+  record.segments.back().sameShapes.push_back({varOf(old), varOf(now)});
+}
+
 Status TraceRecorder::onHostRead(const Value &value) {
   if (value->traceSerial != ownSerial || record.segments.back().firstStep == record.steps.size()) {
     return Status();

@@ -417,6 +417,13 @@ Status TraceReplayer::runSegments() {
 }
 
 Status TraceReplayer::checkGuards(const TraceSegment &segment) {
+  for (const auto &[old, now] : segment.sameShapes) {
+    if (!(values[old]->shape() == values[now]->shape())) {
+      return Status::invalidArgument("an operator in place would change the shape " +
+                                     tracert::shapeString(values[old]->shape()) + " to " +
+                                     tracert::shapeString(values[now]->shape()));
+    }
+  }
   for (VarId var : segment.guards) {
     const Dims &then = record.vars[var].shape;
     const Dims &now = values[var]->shape();

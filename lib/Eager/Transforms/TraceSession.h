@@ -48,6 +48,7 @@ public:
   Result<Values> apply(const OpCall &call, std::span<const Value> operands, Next next) override;
   Result<Value> readCell(Cell &cell) override;
   Status onHostRead(const Value &value) override;
+  void expectSameShape(const Value &old, const Value &now) override;
   Result<Value> onConstant(ConstantTag tag, const PythonScalar &scalar, Value value) override;
   Status beginExcluded() override;
   Status finish(std::span<const Tensor> results) override;
