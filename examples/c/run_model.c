@@ -326,13 +326,32 @@ static int run(const struct options *options, const trt_model *model, trt_sessio
   return 0;
 }
 
+/* A misspelled name would otherwise run on generated data, or write nothing. */
+static int check_names(const struct named *list, int count, const trt_model *model,
+                       int32_t (*find)(const trt_model *, const char *), const char *what) {
+  for (int i = 0; i < count; ++i) {
+    char name[256];
+    snprintf(name, sizeof name, "%.*s", (int)list[i].name_length, list[i].name);
+    if (find(model, name) < 0) {
+      return fail(what, name);
+    }
+  }
+  return 0;
+}
+
 static int run_model(const struct options *options, const trt_model *model) {
   trt_session_options session_options = {sizeof session_options, options->section, 0};
   trt_session *session = NULL;
   int32_t count = trt_model_input_count(model);
   void **data = calloc((size_t)count + 1, sizeof *data);
-  int result = 0;
-  trt_status status = trt_session_create(model, &session_options, &session);
+  trt_status status;
+  int result = check_names(options->inputs, options->input_count, model, trt_model_find_input,
+                           "the model has no input named");
+  if (result == 0) {
+    result = check_names(options->outputs, options->output_count, model, trt_model_find_output,
+                         "the model has no output named");
+  }
+  status = result == 0 ? trt_session_create(model, &session_options, &session) : TRT_OK;
   if (status != TRT_OK) {
     result = fail_status("session", status);
   }

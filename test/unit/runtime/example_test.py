@@ -58,6 +58,10 @@ def main():
 
         text = run(program, sample, "--size", "n=1", code=1, env=environment)
         expect("TRT_INDEX_OUT_OF_RANGE: index 1 is out of range for axis 0 of size 1" in text, text)
+        text = run(program, sample, "--input", f"y={folder}/x.bin", code=1, env=environment)
+        expect("the model has no input named: y" in text, text)
+        text = run(program, sample, "--output", f"none={folder}/y.bin", code=1, env=environment)
+        expect("the model has no output named: none" in text, text)
         run(program, sample, "--section=native", code=4, env=environment)
         (folder / "bad.trc").write_bytes(sample.read_bytes()[:100])
         run(program, folder / "bad.trc", code=3, env=environment)
