@@ -12,6 +12,7 @@
 #include "tracec/Tensor.h"
 #include "tracec/TraceGraph.h"
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -71,6 +72,7 @@ public:
   static std::shared_ptr<TracedFunction> create(TraceOptions options);
   virtual ~TracedFunction() = default;
   virtual State state() const = 0;
+  virtual int optLevel() const = 0;
   /// The recorded graph of the latest specialisation: all segments' ops as one graph.
   virtual Result<TraceGraph> graph() const = 0;
   /// Human-readable: specialisations, segments, captures, compiled kernels, why a call missed.
@@ -84,7 +86,15 @@ public:
     size_t kernels = 0;
     size_t specialisations = 0;
     size_t arenaBytes = 0;
+    /// Runs of segments.
     uint64_t replays = 0;
+    /// Of those runs, as in tracert::Executor::Stats.
+    uint64_t launches = 0;
+    uint64_t launchesReplaced = 0;
+    uint64_t libraryKernels = 0;
+    /// `replays` by the level of the section that ran.
+    std::array<uint64_t, 3> runsOnLevel{};
+    Stats &operator+=(const Stats &other);
   };
   virtual Stats stats() const = 0;
 };

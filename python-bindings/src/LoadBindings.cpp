@@ -314,12 +314,23 @@ PyObject *verify(PyObject *self, PyObject *) {
   return report;
 }
 
+/// (section, runs, plans, launches, launches_replaced, library_kernels, arena_bytes)
+PyObject *stats(PyObject *self, PyObject *) {
+  Executor::Stats stats = loadedOf(self).executor->stats();
+  auto count = [](uint64_t value) { return static_cast<unsigned long long>(value); };
+  return Py_BuildValue("(sKKKKKK)", tracert::isaName(stats.section).data(), count(stats.runs),
+                       count(stats.plans), count(stats.launchesRun),
+                       count(stats.launchesReplacedByOps), count(stats.libraryKernelsRun),
+                       count(stats.arenaBytes));
+}
+
 PyMethodDef methods[] = {
     {"run", run, METH_O, nullptr},
     {"signature", signature, METH_NOARGS, nullptr},
     {"sections", sections, METH_NOARGS, nullptr},
     {"user_info", userInfo, METH_NOARGS, nullptr},
     {"verify", verify, METH_NOARGS, nullptr},
+    {"stats", stats, METH_NOARGS, nullptr},
     {},
 };
 

@@ -112,6 +112,12 @@ PyObject *compileCount(PyObject *, PyObject *) {
   return PyLong_FromUnsignedLongLong(api ? api->kernelsCompiled() : 0);
 }
 
+/// Loops that were shared among the threads of the pool in use.
+PyObject *sharedLoops(PyObject *, PyObject *) {
+  tracert::ThreadPool *pool = evalOptions().pool;
+  return PyLong_FromUnsignedLongLong(pool ? pool->sharedLoops() : 0);
+}
+
 /// Names of the sections that this machine can run.
 PyObject *runnableSections(PyObject *, PyObject *) {
   PyObject *names = PyList_New(0);
@@ -137,6 +143,7 @@ PyMethodDef optionFunctions[] = {
      METH_FASTCALL, nullptr},
     {"restore_options", restoreOptions, METH_O, nullptr},
     {"compile_count", compileCount, METH_NOARGS, nullptr},
+    {"shared_loops", sharedLoops, METH_NOARGS, nullptr},
     {"runnable_sections", runnableSections, METH_NOARGS, nullptr},
     {},
 };

@@ -146,6 +146,7 @@ PyObject *graph(PyObject *self, PyObject *stage) {
   }
   CompileOptions options;
   options.targets = {tracert::bestIsa()};
+  options.optLevel = functionOf(self).optLevel();
   std::string text;
   Status status = (*compiler)->printStage(*graph, options, stageName, &text);
   return status.ok()
@@ -153,12 +154,31 @@ PyObject *graph(PyObject *self, PyObject *stage) {
              : raise(status);
 }
 
+/// {section name: runs} of the sections that ran.
+PyObject *runsBySection(const std::array<uint64_t, 3> &runsOnLevel) {
+  PyObject *runs = PyDict_New();
+  for (size_t level = 0; level < runsOnLevel.size(); ++level) {
+    if (!runs || runsOnLevel[level] == 0) {
+      continue;
+    }
+    PyObject *count = PyLong_FromUnsignedLongLong(runsOnLevel[level]);
+    if (!count ||
+        PyDict_SetItemString(runs, tracert::isaName(static_cast<Isa>(level)).data(), count) < 0) {
+      Py_CLEAR(runs);
+    }
+    Py_XDECREF(count);
+  }
+  return runs;
+}
+
 PyObject *stats(PyObject *self, PyObject *) {
   TracedFunction::Stats stats = functionOf(self).stats();
-  return Py_BuildValue(
-      "(nnnnnK)", static_cast<Py_ssize_t>(stats.ops), static_cast<Py_ssize_t>(stats.segments),
-      static_cast<Py_ssize_t>(stats.kernels), static_cast<Py_ssize_t>(stats.specialisations),
-      static_cast<Py_ssize_t>(stats.arenaBytes), static_cast<unsigned long long>(stats.replays));
+  auto size = [](size_t value) { return static_cast<Py_ssize_t>(value); };
+  auto count = [](uint64_t value) { return static_cast<unsigned long long>(value); };
+  return Py_BuildValue("(nnnnnKKKKN)", size(stats.ops), size(stats.segments), size(stats.kernels),
+                       size(stats.specialisations), size(stats.arenaBytes), count(stats.replays),
+                       count(stats.launches), count(stats.launchesReplaced),
+                       count(stats.libraryKernels), runsBySection(stats.runsOnLevel));
 }
 
 PyObject *state(PyObject *self, void *) {

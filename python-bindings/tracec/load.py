@@ -24,6 +24,12 @@ Signature = namedtuple("Signature", ["inputs", "outputs", "symbols"])
 Signature.__doc__ = """Inputs, outputs and the named sizes of a model, as tuples."""
 
 
+ModelStats = namedtuple(
+    "ModelStats", ["section", "runs", "plans", "launches", "launches_replaced", "library_kernels", "arena_bytes"]
+)
+ModelStats.__doc__ = """The section that a model runs, and what its calls have run: see TracedFunction.stats()."""
+
+
 class Model:
     """A loaded file; call it with its inputs in order or by name.
 
@@ -59,6 +65,10 @@ class Model:
     def verify(self) -> dict[str, str]:
         """Run the file's test vectors in each section this machine can run: section -> "" or what is wrong."""
         return self._model.verify()
+
+    def stats(self) -> ModelStats:
+        """The section in use, and numbers of runs, plans, kernel launches and library kernels."""
+        return ModelStats(*self._model.stats())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if kwargs:

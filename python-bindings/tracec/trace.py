@@ -19,8 +19,16 @@ if TYPE_CHECKING:
 Dim = namedtuple("Dim", ["name", "min", "max"])
 Dim.__doc__ = """A named size that may change: see dim()."""
 
-Stats = namedtuple("Stats", ["ops", "segments", "kernels", "specialisations", "arena_bytes", "replays"])
-Stats.__doc__ = """Numbers about a traced function, over all its specialisations."""
+Stats = namedtuple(
+    "Stats",
+    ["ops", "segments", "kernels", "specialisations", "arena_bytes", "replays", "launches", "launches_replaced",
+     "library_kernels", "runs_by_section"],
+)
+Stats.__doc__ = """Numbers about a traced function, over all its specialisations.
+
+Of the replays: compiled kernels launched, launches whose ops ran with library kernels instead (their strides did not
+fit the code), library kernels called, and runs of segments by the section that ran.
+"""
 
 
 def dim(name: str, *, min: int = 0, max: int = 2**63 - 1) -> Dim:
@@ -159,7 +167,7 @@ class TracedFunction:
         return self._core.explain()
 
     def stats(self) -> Stats:
-        """Numbers of ops, segments, kernels, specialisations, arena bytes and replays."""
+        """What was recorded and compiled, and what replays have run since."""
         return Stats(*self._core.stats())
 
     def dump(

@@ -276,7 +276,9 @@ trt_status trt_session_get_stats(const trt_session *session, trt_session_stats *
     trt_session_stats filled{};
     filled.runs = counted.runs;
     filled.plans = counted.plans;
+    filled.launches_run = counted.launchesRun;
     filled.launches_replaced = counted.launchesReplacedByOps;
+    filled.library_kernels_run = counted.libraryKernelsRun;
     filled.arena_bytes = counted.arenaBytes;
     for (const OwnedTensor &output : session->outputs) {
       filled.output_bytes += static_cast<uint64_t>(output.view.type().byteCount());

@@ -68,7 +68,8 @@ public:
 
   Stats stats() const override {
     Stats stats = counters;
-    stats.launchesReplacedByOps = runner.launchesReplaced();
+    runner.addCounts(stats);
+    stats.section = core.section ? core.section->isa : Isa::Portable;
     for (const auto &plan : plans) {
       stats.arenaBytes = std::max(stats.arenaBytes, plan->arenaBytes);
     }

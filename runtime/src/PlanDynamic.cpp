@@ -148,7 +148,7 @@ Status PlanRunner::runOp(Plan &plan, OpIndex index) {
     }
     results.push_back(plan.values[op.results[i]].view);
   }
-  return runKernel(core.context(index), op.call, operands, results);
+  return runLibraryKernel(index, operands, results);
 }
 
 Status PlanRunner::checkOp(Plan &plan, OpIndex index) {
@@ -331,6 +331,7 @@ Status PlanRunner::runDynamicLaunch(Plan &plan, Step &step, OpIndex &failedOp) {
       }
     }
   }
+  ++launchCount;
   LaunchOutcome result =
       launches.run(*step.launch, partials ? partials->data() : nullptr, core.pool);
   if (result.isIndexError) {

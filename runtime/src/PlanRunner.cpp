@@ -87,8 +87,7 @@ Status PlanRunner::runStep(Plan &plan, Step &step, OpIndex &failedOp) {
   replacedCount += step.isReplacedLaunch;
   switch (step.kind) {
   case StepKind::Kernel: {
-    Status status =
-        runKernel(core.context(step.op), program.ops[step.op].call, step.operands, step.results);
+    Status status = runLibraryKernel(step.op, step.operands, step.results);
     if (!status.ok()) {
       failedOp = step.op;
     }
@@ -120,6 +119,12 @@ Status PlanRunner::runStep(Plan &plan, Step &step, OpIndex &failedOp) {
   return {};
 }
 
+Status PlanRunner::runLibraryKernel(OpIndex op, std::span<const TensorView> operands,
+                                    std::span<const TensorView> results) {
+  ++libraryCount;
+  return runKernel(core.context(op), program.ops[op].call, operands, results);
+}
+
 Status PlanRunner::runLaunch(Plan &plan, Step &step, OpIndex &failedOp) {
   for (size_t i = 0; i < step.operands.size(); ++i) {
     copyView({core.pool, core.isa, core.allocator, IndexMode::Checked}, step.operands[i],
@@ -129,6 +134,7 @@ Status PlanRunner::runLaunch(Plan &plan, Step &step, OpIndex &failedOp) {
     TRACERT_TRY(launches.reserve(*core.allocator, core.pool ? core.pool->threadCount() : 1));
     hasScratch = true;
   }
+  ++launchCount;
   LaunchOutcome outcome = launches.run(*step.launch, step.partials, core.pool);
   if (!outcome.isIndexError) {
     return {};

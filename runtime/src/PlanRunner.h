@@ -22,12 +22,19 @@ public:
   /// ... and copies of each of them.
   Status copyValues(Plan &plan, std::vector<OwnedTensor> &values);
 
-  uint64_t launchesReplaced() const { return replacedCount; }
+  /// The counts of Executor::Stats that running adds to.
+  void addCounts(Executor::Stats &stats) const {
+    stats.launchesRun += launchCount;
+    stats.launchesReplacedByOps += replacedCount;
+    stats.libraryKernelsRun += libraryCount;
+  }
 
 private:
   Status runSteps(Plan &plan, std::span<const TensorView> inputs, OpIndex &failedOp);
   Status bind(Plan &plan, std::span<const TensorView> inputs);
   Status runStep(Plan &plan, Step &step, OpIndex &failedOp);
+  Status runLibraryKernel(OpIndex op, std::span<const TensorView> operands,
+                          std::span<const TensorView> results);
   Status runLaunch(Plan &plan, Step &step, OpIndex &failedOp);
   Status collectOutputs(Plan &plan, std::vector<OwnedTensor> &outputs);
   void reset(Plan &plan);
@@ -55,7 +62,9 @@ private:
   size_t arenaSize = 0;
   std::vector<BufferRef> outputBuffers;
   std::vector<void *> bases;
+  uint64_t launchCount = 0;
   uint64_t replacedCount = 0;
+  uint64_t libraryCount = 0;
 };
 
 } // namespace tracert

@@ -148,6 +148,7 @@ struct ThreadPool::Impl {
   const int threadCount;
   std::atomic<bool> isBusy{false};
   std::atomic<bool> stopping{false};
+  std::atomic<uint64_t> sharedLoops{0};
   std::atomic<uint32_t> wakeups{0};
   alignas(64) std::atomic<uint64_t> ticket{0};
   alignas(64) std::atomic<int64_t> unfinished{0};
@@ -164,6 +165,10 @@ ThreadPool::~ThreadPool() = default;
 
 int ThreadPool::threadCount() const { return impl->threadCount; }
 
+uint64_t ThreadPool::sharedLoops() const {
+  return impl->sharedLoops.load(std::memory_order_relaxed);
+}
+
 void ThreadPool::parallelFor(int64_t count, RangeFn fn, void *context) {
   if (count <= 0) {
     return;
@@ -176,6 +181,7 @@ void ThreadPool::parallelFor(int64_t count, RangeFn fn, void *context) {
   }
   if (impl->startThreads()) {
     int64_t ranges = std::min({count, kMaxRanges, impl->threadCount * kRangesPerThread});
+    impl->sharedLoops.fetch_add(1, std::memory_order_relaxed);
     impl->run({fn, context, count, ranges});
   } else {
     fn(context, 0, count);

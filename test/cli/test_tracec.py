@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -46,8 +47,11 @@ def out(tmp_path):
 
 def test_compile_and_run(folder, out):
     for section in ("portable", "best"):
-        result = tracec("run", out, "--input", "x=4xf32=1,0,2,0.25", "--section", section)
+        result = tracec("run", out, "--input", "x=4xf32=1,0,2,0.25", "--section", section, "--print-statistics")
         expect(result.returncode == 0 and "1.5" in result.stdout, f"run {section}", result)
+        used, launches = re.search(r"section (\S+), .* launches run (\d+)", result.stdout).groups()
+        expect((int(launches) > 0) == (used != "portable"), f"kernels on {section}", result)
+        expect(section == "best" or used == "portable", f"the section is {section}", result)
     again = folder / "again.trc"
     tracec("compile", INPUT, "-o", again, "--target=cpu", "--target=cpu:x86-64-v3")
     expect(out.read_bytes() == again.read_bytes(), "the same bytes for the same input")

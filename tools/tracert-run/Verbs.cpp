@@ -123,7 +123,9 @@ trt_session_stats statsOf(const trt_session *session) {
 
 void addStats(JsonWriter &json, const trt_session_stats &stats) {
   json.field("plans", stats.plans);
+  json.field("launches_run", stats.launches_run);
   json.field("launches_replaced", stats.launches_replaced);
+  json.field("library_kernels_run", stats.library_kernels_run);
   json.field("arena_bytes", stats.arena_bytes);
   json.field("output_bytes", stats.output_bytes);
   json.field("weight_bytes", stats.weight_bytes);
@@ -174,10 +176,11 @@ void printRunJson(const Opened &opened, const std::vector<Compared> &compared,
 void printStats(const trt_session *session, double milliseconds) {
   trt_session_stats stats = statsOf(session);
   std::printf("section %s, %.3f ms, arena %" PRIu64 " bytes, outputs %" PRIu64
-              " bytes, weights %" PRIu64 " bytes, code %" PRIu64
-              " bytes, launches replaced %" PRIu64 "\n",
+              " bytes, weights %" PRIu64 " bytes, code %" PRIu64 " bytes, launches run %" PRIu64
+              ", launches replaced %" PRIu64 ", library kernels run %" PRIu64 "\n",
               trt_session_section(session), milliseconds, stats.arena_bytes, stats.output_bytes,
-              stats.weight_bytes, stats.code_bytes, stats.launches_replaced);
+              stats.weight_bytes, stats.code_bytes, stats.launches_run, stats.launches_replaced,
+              stats.library_kernels_run);
 }
 
 } // namespace

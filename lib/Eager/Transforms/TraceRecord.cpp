@@ -328,6 +328,18 @@ bool fit(const std::vector<TypeKey> &keys, std::span<const TensorView> inputs) {
                     });
 }
 
+/// The part of the numbers that an executor counts.
+TracedFunction::Stats runsOf(const tracert::Executor &executor) {
+  tracert::Executor::Stats counted = executor.stats();
+  TracedFunction::Stats stats;
+  stats.replays = counted.runs;
+  stats.launches = counted.launchesRun;
+  stats.launchesReplaced = counted.launchesReplacedByOps;
+  stats.libraryKernels = counted.libraryKernelsRun;
+  stats.runsOnLevel[static_cast<size_t>(counted.section)] = counted.runs;
+  return stats;
+}
+
 std::vector<TypeKey> keysOf(std::span<const TensorView> inputs) {
   std::vector<TypeKey> keys;
   for (const TensorView &input : inputs) {
@@ -364,8 +376,13 @@ CompiledRecord::programFor(size_t index, tracert::Isa isa, std::span<const Tenso
   TRACERT_TRY(compiler->compile(graph, compileOptions, &fresh));
   if (state.variants.size() == kMaxVariants) {
     const tracert::Program *oldest = state.variants.front().program.get();
-    std::erase_if(state.idle,
-                  [&](const IdleExecutor &idle) { return &idle.executor->program() == oldest; });
+    std::erase_if(state.idle, [&](const IdleExecutor &idle) {
+      bool isGone = &idle.executor->program() == oldest;
+      if (isGone) {
+        goneRuns += runsOf(*idle.executor);
+      }
+      return isGone;
+    });
     state.variants.erase(state.variants.begin());
   }
   state.variants.push_back({isa, keysOf(inputs), std::move(fresh)});
@@ -414,7 +431,7 @@ Status CompiledRecord::runSegment(size_t index, std::span<const TensorView> inpu
 
 TracedFunction::Stats CompiledRecord::stats() const {
   std::lock_guard lock(mutex);
-  TracedFunction::Stats stats;
+  TracedFunction::Stats stats = goneRuns;
   stats.ops = record.ops.size();
   stats.segments = record.segments.size();
   for (const SegmentState &state : states) {
@@ -422,8 +439,8 @@ TracedFunction::Stats CompiledRecord::stats() const {
       stats.kernels += state.variants.back().program->sections.front().kernels.size();
     }
     for (const IdleExecutor &idle : state.idle) {
+      stats += runsOf(*idle.executor);
       stats.arenaBytes += idle.executor->stats().arenaBytes;
-      stats.replays += idle.executor->stats().runs;
     }
   }
   return stats;

@@ -187,6 +187,8 @@ private:
   TraceOptions options;
   mutable std::mutex mutex;
   std::vector<SegmentState> states;
+  /// What executors that are gone have run.
+  TracedFunction::Stats goneRuns;
   std::atomic<bool> compiled{false};
 };
 

@@ -117,10 +117,13 @@ public:
   void add(TraceRecord record) {
     std::lock_guard lock(mutex);
     if (records.size() == kMaxSpecialisations) {
+      goneStats += records.front()->stats();
       records.erase(records.begin());
     }
     records.push_back(std::make_shared<CompiledRecord>(std::move(record), options));
   }
+
+  int optLevel() const override { return options.optLevel; }
 
   Result<TraceGraph> graph() const override {
     TRACERT_ASSIGN(std::shared_ptr<CompiledRecord> record, latest());
@@ -136,14 +139,11 @@ public:
 
   Stats stats() const override {
     std::lock_guard lock(mutex);
-    Stats total;
+    // What has run counts for ever, what is kept only while it is.
+    Stats total = goneStats;
+    total.ops = total.segments = total.kernels = total.arenaBytes = 0;
     for (const auto &record : records) {
-      Stats one = record->stats();
-      total.ops += one.ops;
-      total.segments += one.segments;
-      total.kernels += one.kernels;
-      total.arenaBytes += one.arenaBytes;
-      total.replays += one.replays;
+      total += record->stats();
     }
     total.specialisations = records.size();
     return total;
@@ -183,6 +183,8 @@ private:
   const TraceOptions options;
   mutable std::mutex mutex;
   std::vector<std::shared_ptr<CompiledRecord>> records;
+  /// Of records that were dropped.
+  Stats goneStats;
   std::string lastMiss;
 };
 
@@ -223,6 +225,22 @@ std::string TracedFunctionImpl::explain() const {
 }
 
 } // namespace
+
+TracedFunction::Stats &TracedFunction::Stats::operator+=(const Stats &other) {
+  ops += other.ops;
+  segments += other.segments;
+  kernels += other.kernels;
+  specialisations += other.specialisations;
+  arenaBytes += other.arenaBytes;
+  replays += other.replays;
+  launches += other.launches;
+  launchesReplaced += other.launchesReplaced;
+  libraryKernels += other.libraryKernels;
+  for (size_t level = 0; level < runsOnLevel.size(); ++level) {
+    runsOnLevel[level] += other.runsOnLevel[level];
+  }
+  return *this;
+}
 
 std::shared_ptr<TracedFunction> TracedFunction::create(TraceOptions options) {
   return std::make_shared<TracedFunctionImpl>(std::move(options));

@@ -62,7 +62,13 @@ public:
   struct Stats {
     uint64_t runs = 0;
     uint64_t plans = 0;
+    /// Compiled kernels called; launches whose ops ran with library kernels instead; library
+    /// kernels called, those of replaced launches included (views and sizes call none).
+    uint64_t launchesRun = 0;
     uint64_t launchesReplacedByOps = 0;
+    uint64_t libraryKernelsRun = 0;
+    /// Level of the section that runs.
+    Isa section = Isa::Portable;
     size_t arenaBytes = 0;
   };
   virtual Stats stats() const = 0;

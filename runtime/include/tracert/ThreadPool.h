@@ -22,6 +22,8 @@ public:
   explicit ThreadPool(int threadCount);
   ~ThreadPool();
   int threadCount() const;
+  /// Parallel loops that were given to the threads, not run by the caller alone.
+  uint64_t sharedLoops() const;
 
   using RangeFn = void (*)(void *context, int64_t begin, int64_t end);
   /// Splits [0, count) into contiguous ranges and waits for all. Nested calls, and calls while

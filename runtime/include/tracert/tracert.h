@@ -245,6 +245,9 @@ typedef struct trt_session_stats {
   /* Bytes of weights, mapped and shared, and of native code. */
   uint64_t weight_bytes;
   uint64_t code_bytes;
+  /* Compiled kernels called, and library kernels called. */
+  uint64_t launches_run;
+  uint64_t library_kernels_run;
 } trt_session_stats;
 TRT_API trt_status trt_session_get_stats(const trt_session *session, trt_session_stats *stats);
 

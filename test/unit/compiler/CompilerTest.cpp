@@ -124,10 +124,14 @@ void compareSections(const TraceGraph &graph, const std::vector<std::vector<Tens
     }
     RunResult portable = runSection(program, {SectionChoice::Portable}, inputs);
     ASSERT_TRUE(portable.status.ok()) << portable.status.message();
+    EXPECT_EQ(portable.stats.section, Isa::Portable);
+    EXPECT_EQ(portable.stats.launchesRun, 0u);
     for (const NativeSection &section : program->sections) {
       SCOPED_TRACE(std::string(isaName(section.isa)) + " on " + types[0].str());
       RunResult native = runSection(program, {SectionChoice::Native, section.isa}, inputs);
       ASSERT_TRUE(native.status.ok()) << native.status.message();
+      EXPECT_EQ(native.stats.section, section.isa);
+      EXPECT_EQ(native.stats.launchesRun > 0, expectsKernels);
       EXPECT_EQ(native.stats.launchesReplacedByOps, 0u);
       expectSameBits(native.outputs, portable.outputs);
     }
@@ -314,6 +318,7 @@ TEST(Compiler, IndexOutOfRangeInAKernel) {
   for (const NativeSection &section : program->sections) {
     RunResult native = runSection(program, {SectionChoice::Native, section.isa}, inputs);
     EXPECT_EQ(native.status.code(), StatusCode::IndexOutOfRange);
+    EXPECT_GT(native.stats.launchesRun, 0u);
     EXPECT_EQ(native.status.message(), portable.status.message());
     EXPECT_NE(native.status.message().find("model.py:10"), std::string::npos)
         << native.status.message();

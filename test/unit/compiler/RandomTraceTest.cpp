@@ -194,7 +194,8 @@ std::string differenceText(const TensorView &got, Held &want) {
   return text;
 }
 
-void compareWithOpByOp(uint32_t seed, int optLevel) {
+/// Adds the compiled kernels that ran to `kernelRuns`.
+void compareWithOpByOp(uint32_t seed, int optLevel, uint64_t &kernelRuns) {
   SCOPED_TRACE("seed " + std::to_string(seed) + " -O" + std::to_string(optLevel));
   RandomTrace trace(seed);
   std::vector<Held> inputs;
@@ -227,6 +228,10 @@ void compareWithOpByOp(uint32_t seed, int optLevel) {
     std::vector<TensorView> views{inputs[0].view(), inputs[1].view()};
     Status ran = (*executor)->run(views, outputs);
     ASSERT_TRUE(ran.ok()) << ran.message();
+    bool hasKernels = kind == SectionChoice::Best && !program->sections.empty() &&
+                      !program->sections[0].kernels.empty();
+    EXPECT_EQ((*executor)->stats().launchesRun > 0, hasKernels);
+    kernelRuns += (*executor)->stats().launchesRun;
     ASSERT_EQ(outputs.size(), expected.size());
     for (size_t i = 0; i < outputs.size(); ++i) {
       ASSERT_TRUE(outputs[i].view.type() == expected[i].type)
@@ -242,15 +247,19 @@ void compareWithOpByOp(uint32_t seed, int optLevel) {
 }
 
 TEST(RandomTrace, CompiledEqualsOpByOp) {
+  uint64_t kernelRuns = 0;
   for (uint32_t seed = 0; seed < 60 && !HasFailure(); ++seed) {
-    compareWithOpByOp(seed, 2);
+    compareWithOpByOp(seed, 2, kernelRuns);
   }
+  EXPECT_TRUE(kernelRuns >= 60 || bestIsa() == Isa::Portable) << kernelRuns;
 }
 
 TEST(RandomTrace, OneKernelPerOpEqualsOpByOp) {
+  uint64_t kernelRuns = 0;
   for (uint32_t seed = 100; seed < 115 && !HasFailure(); ++seed) {
-    compareWithOpByOp(seed, 0);
+    compareWithOpByOp(seed, 0, kernelRuns);
   }
+  EXPECT_TRUE(kernelRuns >= 60 || bestIsa() == Isa::Portable) << kernelRuns;
 }
 
 } // namespace

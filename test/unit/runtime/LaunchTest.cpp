@@ -105,7 +105,11 @@ TEST(Launch, StridesThatDoNotFitAreReplacedByOps) {
       ASSERT_TRUE(executor->run(views, outputs).ok());
       EXPECT_EQ(copyOf(outputs[0].view), (*reference(*program, inputs))[0]);
     }
-    EXPECT_EQ(executor->stats().launchesReplacedByOps, replaced);
+    Executor::Stats stats = executor->stats();
+    EXPECT_EQ(stats.launchesReplacedByOps, replaced);
+    EXPECT_EQ(stats.launchesRun, 2 - replaced);
+    EXPECT_EQ(stats.libraryKernelsRun, replaced);
+    EXPECT_EQ(stats.section, native().isa);
   }
 }
 
@@ -119,6 +123,9 @@ TEST(Launch, ThreadsGiveTheSameResult) {
     std::unique_ptr<Executor> executor =
         executorOf(made.program, {.section = native(), .pool = &pool});
     EXPECT_EQ(*tryRun(*executor, inputs), expected) << threads << " threads";
+    EXPECT_EQ(executor->stats().launchesRun, 1u);
+    EXPECT_EQ(executor->stats().libraryKernelsRun, 0u);
+    EXPECT_EQ(pool.sharedLoops(), threads > 1 ? 1u : 0u);
   }
 }
 
@@ -143,6 +150,8 @@ TEST(Launch, BlockPartialsAreJoined) {
       Tensors inputs{iota(DType::Int64, {size}, -7)};
       EXPECT_EQ(*tryRun(*executor, inputs), *reference(*program, inputs)) << size;
     }
+    EXPECT_EQ(executor->stats().launchesRun, 6u);
+    EXPECT_EQ(pool.sharedLoops() > 0, threads > 1);
   }
 }
 

@@ -94,6 +94,8 @@ class TracertRun(unittest.TestCase):
                                           "--json"))
         self.assertEqual(result["outputs"][0]["shape"], [3, 4])
         self.assertEqual(result["section"], "portable")
+        self.assertEqual(result["statistics"]["launches_run"], 0)
+        self.assertGreater(result["statistics"]["library_kernels_run"], 0)
         # Rows of 1, 2, 3, 4; above 2 are 3 and 4.
         self.assertEqual(result["outputs"][1]["values"], "21")
 

@@ -1,0 +1,92 @@
+"""Statistics tell which way calls really took; other tests rely on them."""
+
+import pytest
+
+import tracec as tc
+from checks import assert_same
+from paths import is_runnable, launches_between, level_of, really_on
+
+needs_kernels = pytest.mark.skipif(not is_runnable("v3"), reason="this machine runs no compiled kernels")
+
+
+def fused(x):
+    return tc.exp(x) * 2 + 1
+
+
+def traced(x):
+    function = tc.trace(fused)
+    function(x)
+    return function
+
+
+@needs_kernels
+def test_a_replay_counts_its_kernels():
+    x = tc.arange(1000, dtype=tc.float32) / 100
+    function = traced(x)
+    assert function.stats().launches == 0 and function.stats().runs_by_section == {}
+    for section in tc.stats.runnable_sections():
+        before = function.stats()
+        with really_on(function, section):
+            assert_same(function(x), fused(x), section)
+        wanted = (0, 0, 3) if section == "portable" else (1, 0, 0)
+        assert launches_between(before, function.stats()) == wanted
+
+
+@needs_kernels
+def test_a_launch_that_does_not_fit_is_counted_and_so_are_its_ops():
+    x = tc.arange(1000, dtype=tc.float32) / 100
+    function = traced(x)
+    path_stats = function.stats()
+    strided = tc.permute(tc.reshape(x, (40, 25)), (1, 0))
+    whole = tc.reshape(x, (25, 40))
+    function(whole)
+    function(whole)
+    before = function.stats()
+    assert_same(function(strided), fused(strided), "strided")
+    launches, replaced, library = launches_between(before, function.stats())
+    assert (launches, replaced, library) in [(0, 1, 3), (1, 0, 0)] and path_stats.launches == 0
+
+
+def test_a_block_on_another_section_is_noticed():
+    x = tc.ones((4,))
+    function = traced(x)
+    with pytest.raises(AssertionError, match="expected some and all on portable"):
+        with really_on(function, "portable"):
+            pass
+    with pytest.raises(AssertionError, match="expected some and all on portable"):
+        with really_on(function, "portable"), tc.options(section=tc.stats.runnable_sections()[-1]):
+            if not is_runnable("v3"):
+                pytest.skip("there is only the portable section")
+            function(x)
+
+
+def test_a_model_counts_and_names_its_section(tmp_path):
+    x = tc.arange(1000, dtype=tc.float32) / 100
+    function = traced(x)
+    function.dump(tmp_path / "m.trc")
+    for section in ["best", *tc.stats.runnable_sections()]:
+        model = tc.load(tmp_path / "m.trc", section=section)
+        assert model.stats().section == level_of(section) and model.stats().runs == 0
+        assert_same(model(x), fused(x), section)
+        assert_same(model(x[:7]), fused(x[:7]), section)
+        stats = model.stats()
+        assert (stats.runs, stats.plans, stats.launches_replaced) == (2, 2, 0)
+        assert (stats.launches, stats.library_kernels) == ((0, 6) if section == "portable" else (2, 0)) or not is_runnable("v3")
+
+
+def test_loops_shared_by_threads_are_counted():
+    x = tc.ones((1_000_000,))
+    with tc.options(threads=1):
+        assert tc.stats.shared_loops() == 0
+    with tc.options(threads=2):
+        before = tc.stats.shared_loops()
+        tc.exp(x)
+        assert tc.stats.shared_loops() > before
+
+
+def test_what_dropped_records_ran_stays_counted():
+    function = tc.trace(lambda x: x + 1)
+    for rank in range(20):
+        for _ in range(2):
+            function(tc.ones((2,) * rank))
+    assert function.stats().replays == 20 and function.stats().specialisations == 8
