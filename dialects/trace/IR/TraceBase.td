@@ -101,6 +101,9 @@ class Trace_Op<string mnemonic, string opFamily, list<Trait> traits = []>
   // Spelling of the Python function when it differs from the mnemonic; "-" when there is none.
   string pythonName = mnemonic;
 
+  // Why the op alone is never a compiled kernel; empty: it is, and the op matrix asserts that.
+  string noKernel = "";
+
   // MLIR attributes beside those of the op's call: how it is executed, not what it means.
   dag executionArgs = (ins);
 

@@ -119,6 +119,7 @@ def Trace_AxisSizeOp : Trace_Op<"axis_size", "Size", [Pure]> {
   let runtimeTraits = ["SizeOnly"];
   let opAttrs = [IntsAttr<"axes", "axes whose sizes are multiplied, non-negative, ascending">];
   let pythonName = "-";
+  let noKernel = "a size: computed while planning";
   let assemblyFormat = "$x `axes` $axes attr-dict `:` functional-type(operands, results)";
 }
 
@@ -127,6 +128,7 @@ def Trace_AxisSizeOp : Trace_Op<"axis_size", "Size", [Pure]> {
 //===----------------------------------------------------------------------===//
 
 class Trace_ShapeOp<string mnemonic> : Trace_Op<mnemonic, "Shape", [Pure]> {
+  let noKernel = "a view: index arithmetic without a loop";
   let runtimeTraits = ["View"];
 }
 class Trace_SizedShapeOp<string mnemonic> : Trace_ShapeOp<mnemonic> {
@@ -157,6 +159,7 @@ def Trace_ConcatOp : Trace_Op<"concat", "Join", [Pure]> {
   let pythonOperands = ["*xs"];
   let operandDag = (ins Variadic<Trace_Tensor>:$xs);
   let opAttrs = [IntAttr<"axis", "the axis that grows, non-negative", "0">];
+  let noKernel = "a loop per operand; a kernel has one domain";
   let assemblyFormat = "$xs `axis` $axis attr-dict `:` functional-type(operands, results)";
   let oracle = Oracle<"concatenate">;
 }
@@ -171,6 +174,7 @@ def Trace_FullOp : Trace_Op<"full", "Create", [Pure]> {
   let operandDag = (ins Variadic<Trace_Tensor>:$extras);
   let opAttrs = [IntsAttr<"shape", "sizes; kFromOperand takes a size operand">,
                  ScalarAttr<"value", "the value; its dtype is the result's">];
+  let noKernel = "a fill that only one kernel reads is part of that kernel; others are stored by the library";
   let assemblyFormat = [{
     (`sizes` `(` $extras^ `)`)? `shape` $shape `value` $value attr-dict `:`
     functional-type(operands, results)
@@ -185,6 +189,7 @@ def Trace_ArangeOp : Trace_Op<"arange", "Create", [Pure]> {
   let opAttrs = [IntsAttr<"shape", "one size, the count; kFromOperand takes a size operand">,
                  ScalarAttr<"start", "first value; its dtype is the result's">,
                  ScalarAttr<"step", "distance between values, of the same dtype">];
+  let noKernel = "the kernel dialect has no value for the position in the domain";
   let assemblyFormat = [{
     (`sizes` `(` $extras^ `)`)? `shape` $shape `start` $start `step` $step attr-dict `:`
     functional-type(operands, results)
@@ -197,6 +202,7 @@ def Trace_MatmulOp : Trace_Op<"matmul", "Matmul", [Pure]> {
   let pythonOperands = ["x", "y"];
   let operandDag = (ins Trace_Tensor:$x, Trace_Tensor:$y);
   let assemblyFormat = "$x `,` $y attr-dict `:` functional-type(operands, results)";
+  let noKernel = "tiled and packed by its library kernel; the kernel dialect has no tiles";
   let oracle = Oracle<"matmul", 256>;
 }
 
@@ -232,6 +238,7 @@ class Trace_IndexSetOp<string mnemonic>
     : Trace_IndexOp<mnemonic, ["Set", "MayFail"], (ins UnitAttr:$in_place)> {
   let operandDag = (ins Trace_Tensor:$x, Trace_Tensor:$value, Variadic<Trace_Tensor>:$extras);
   let pythonOperands = ["x", "value"];
+  let noKernel = "assignments are not compiled yet";
   let assemblyFormat = [{
     $x `` $items (`(` $extras^ `)`)? `=` $value (`in_place` $in_place^)? attr-dict `:`
     functional-type(operands, results)
@@ -239,6 +246,7 @@ class Trace_IndexSetOp<string mnemonic>
 }
 def Trace_SubtensorOp : Trace_IndexReadOp<"subtensor", ["View", "MayFail"]> {
   let summary = "basic indexing: slices, ints, new axes; a view";
+  let noKernel = "a view: index arithmetic without a loop";
 }
 def Trace_SetSubtensorOp : Trace_IndexSetOp<"set_subtensor"> {
   let summary = "the tensor with the part that basic indexing selects replaced by a value";
@@ -255,6 +263,7 @@ def Trace_CondTakeOp : Trace_Op<"cond_take", "Compress", [Pure]> {
   let summary = "elements of x where the mask is true, and their int64 flat positions";
   let runtimeTraits = ["DataDependentShape"];
   let pythonOperands = ["mask", "x"];
+  let noKernel = "a compaction with positions is not compiled yet";
   let operandDag = (ins Trace_Tensor:$mask, Trace_Tensor:$x);
   let results = (outs Trace_Tensor:$values, Trace_Tensor:$positions);
   let assemblyFormat = "$mask `,` $x attr-dict `:` functional-type(operands, results)";
