@@ -1,8 +1,8 @@
 """What the op matrix runs: per op family the traced bodies, the argument cases, and the NumPy references.
 
 `drivers(op, info, dtype)` gives a list of Driver. A family whose attributes do not depend on the rank has one driver, so
-one trace for all ranks; the others have one per rank. A Case is one argument list; its `key` is the rank and 1-ness
-class inside which a replay may compile only once.
+one trace for all ranks; the others have one per rank. A Case is one argument list; its `key` is what a
+trace is recorded for, inside which a replay may compile only once: ranks, axes of size 1, and which operands are views.
 """
 
 import dataclasses
@@ -32,6 +32,9 @@ class Operand:
     def tensor(self):
         return self.view(tc.tensor(self.base))
 
+    def is_view(self):
+        return self.array() is not self.base
+
 
 @dataclasses.dataclass(eq=False)
 class Case:
@@ -39,7 +42,13 @@ class Case:
 
     @functools.cached_property
     def key(self):
-        return tuple(tuple("1" if size == 1 else "n" for size in array.shape) for array in self.arrays)
+        return tuple(
+            ("view" if operand.is_view() else "whole", *("1" if size == 1 else "n" for size in operand.array().shape))
+            for operand in self.operands
+        )
+
+    def has_views(self):
+        return any(operand.is_view() for operand in self.operands)
 
     @functools.cached_property
     def name(self):
