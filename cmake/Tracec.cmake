@@ -172,6 +172,9 @@ function(tracec_add_unit_test target)
     endif()
   endforeach()
   tracec_add_executable(${target} ${flags} SRCS ${A_SRCS} DEPS ${A_DEPS} GTest::gtest_main)
+  if("unit" IN_LIST A_LABELS)
+    add_dependencies(unit-tests ${target})
+  endif()
   include(GoogleTest)
   # Discovery at test time: the build does not run test programs.
   gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST EXTRA_ARGS ${A_ARGS}
