@@ -1,6 +1,8 @@
 """Makes the helpers of test/python importable, keeps references quiet, and measures what the whole matrix used."""
 
+import os
 import pathlib
+import random
 import resource
 import sys
 import warnings
@@ -9,6 +11,25 @@ import numpy as np
 import pytest
 
 sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parent.parent / "python")]
+
+
+def pytest_addoption(parser):
+    parser.addoption("--seed", type=int, help="base seed of the random programs, as an earlier run printed it")
+
+
+def pytest_configure(config):
+    # Known to the summary also when a run is cut short.
+    given = config.getoption("--seed", None) or os.environ.get("TRACEC_SEED")
+    config.base_seed = int(given or random.SystemRandom().randrange(10**6, 10**9))
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    terminalreporter.write_line(f"random programs: base seed {config.base_seed} (again: TRACEC_SEED={config.base_seed})")
+
+
+@pytest.fixture(scope="session")
+def base_seed(request):
+    return request.config.base_seed
 
 
 def processor_seconds_used():

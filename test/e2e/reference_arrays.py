@@ -85,12 +85,21 @@ class Reference:
     __hash__ = None
 
     def __init__(self, array, slack=None):
-        self.array = np.asarray(array)
+        # NumPy keeps the memory order of operands; here a new tensor is row-major, which decides what a reshape of it is.
+        self.array = np.asarray(array, order="C")
         self.slack = slack
+
+    @classmethod
+    def view(cls, array):
+        """A reference that shares the array's memory, whatever its strides."""
+        result = cls(())
+        result.array = array
+        return result
 
     shape = property(lambda self: self.array.shape)
     ndim = property(lambda self: self.array.ndim)
-    T = property(lambda self: Reference(self.array.T))
+    size = property(lambda self: self.array.size)
+    T = property(lambda self: Reference.view(self.array.T))
 
     def __index__(self):
         if self.array.dtype.kind not in "iu" or self.array.ndim:
@@ -121,12 +130,16 @@ class Reference:
         return self
 
     def __getitem__(self, items):
-        return Reference(np.array(self.array[plain_index(items)], copy=None))
+        items = plain_index(items)
+        check_masks(items, self.array.shape)
+        result = np.array(self.array[items], copy=None)
+        return Reference.view(result) if np.may_share_memory(result, self.array) else Reference(result)
 
     def __setitem__(self, items, value):
         items = plain_index(items)
         if not self.array.flags.writeable:
             raise ValueError("read-only")
+        check_masks(items, self.array.shape)
         positions = np.arange(self.array.size).reshape(self.array.shape)[items]
         if is_python_number(value):
             value = np.array(element_of(value, self.array.dtype.name))
@@ -186,25 +199,25 @@ class Reference:
         return Reference(np.where(result == 0, np.where(plus_zero, 0.0, -0.0), result).astype(self.array.dtype))
 
     def reshape(self, *shape):
-        return Reference(self.array.reshape(*shape))
+        return Reference.view(self.array.reshape(*shape))
 
     def broadcast_to(self, *shape):
-        return Reference(np.broadcast_to(self.array, shape))
+        return Reference.view(np.broadcast_to(self.array, shape))
 
     def transpose(self, *axes):
-        return Reference(self.array.transpose(*axes))
+        return Reference.view(self.array.transpose(*axes))
 
     def swapaxes(self, one, other):
-        return Reference(self.array.swapaxes(one, other))
+        return Reference.view(self.array.swapaxes(one, other))
 
     def squeeze(self, axis=None):
-        return Reference(np.squeeze(self.array, axis))
+        return Reference.view(np.squeeze(self.array, axis))
 
     def expand_dims(self, axis):
-        return Reference(np.expand_dims(self.array, axis))
+        return Reference.view(np.expand_dims(self.array, axis))
 
     def flip(self, axis=None):
-        return Reference(np.flip(self.array, axis))
+        return Reference.view(np.flip(self.array, axis))
 
     def __matmul__(self, other):
         name = promoted([self, other])
@@ -229,6 +242,19 @@ def plain_index(items):
         return item.array.copy() if isinstance(item, Reference) else item
 
     return tuple(plain(item) for item in items) if isinstance(items, tuple) else plain(items)
+
+
+def check_masks(items, shape):
+    """NumPy lets an empty mask have any shape."""
+    items = items if isinstance(items, tuple) else (items,)
+    used = [one.ndim if isinstance(one, np.ndarray) and one.dtype == bool else 0 if one is None or one is Ellipsis else 1 for one in items]
+    axis = 0
+    for item, axes in zip(items, used):
+        if item is Ellipsis:
+            axis += len(shape) - sum(used)
+        elif isinstance(item, np.ndarray) and item.dtype == bool and shape[axis : axis + axes] != item.shape:
+            raise IndexError(f"mask of shape {item.shape} at axis {axis} of {shape}")
+        axis += axes
 
 
 def element_of(value, name):
@@ -300,20 +326,20 @@ class ReferenceModule:
 
     @staticmethod
     def logical_not(x):
-        return Reference(np.logical_not(only_bool(x)))
+        return Reference(np.logical_not(truth(x)))
 
     @staticmethod
     def logical_and(x, y):
-        return Reference(np.logical_and(only_bool(x), only_bool(y)))
+        return Reference(np.logical_and(truth(x), truth(y)))
 
     @staticmethod
     def logical_or(x, y):
-        return Reference(np.logical_or(only_bool(x), only_bool(y)))
+        return Reference(np.logical_or(truth(x), truth(y)))
 
     @staticmethod
     def where(condition, x, y):
         name = promoted([x, y])
-        return Reference(np.where(only_bool(condition), to_dtype(x, name), to_dtype(y, name)))
+        return Reference(np.where(truth(condition), to_dtype(x, name), to_dtype(y, name)))
 
     @staticmethod
     def concat(tensors, axis=0):
@@ -333,6 +359,11 @@ class ReferenceModule:
     @staticmethod
     def arange(stop, dtype):
         return Reference(np.arange(stop, dtype=dtype))
+
+
+def truth(operand):
+    """Conditions of another dtype mean `!= 0`."""
+    return reference_cast(operand.array, "bool")
 
 
 def only_bool(operand):
