@@ -20,9 +20,9 @@ from random_programs import ERRORS, PLANS, Program
 CALLS = [0, 0, 1, 2, 0, 2]
 # (section, threads, calls); every configuration has a record and at least three replays.
 RUNS = [("portable", 1, CALLS), ("v3", 2, CALLS), ("avx512", 1, CALLS), ("best", 2, CALLS)]
-# Seeds outside these ranges show the faults that test/python/test_review_user.py expects to fail (74, 102, 423).
-SEEDS = range(103, 303)
-FILE_SEEDS = range(303, 363)
+SEEDS = range(200)
+FILE_SEEDS = range(200, 260)
+KNOWN_FAULTS = {102: "a replay words the growth by an in-place operator differently than eager"}
 SECONDS_ALLOWED = 40
 
 Outcome = collections.namedtuple("Outcome", ["results", "arguments", "captured", "error"])
@@ -151,7 +151,12 @@ def check_file(program, path):
     return compared
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+def marked(seed):
+    reason = KNOWN_FAULTS.get(seed)
+    return pytest.param(seed, marks=pytest.mark.xfail(reason=reason, strict=True)) if reason else seed
+
+
+@pytest.mark.parametrize("seed", [marked(seed) for seed in SEEDS])
 def test_program(seed):
     check_replays(Program(seed).grow())
 
