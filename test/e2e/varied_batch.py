@@ -27,7 +27,7 @@ from varied_paths import Path
 REPLAYS = [
     Path("replay", "portable"), Path("replay"), Path("replay", "v3", threads=2), Path("replay", "portable", opt_level=0, threads=2),
     Path("replay", threads=2, opt_level=0), Path("replay", "v3", opt_level=0), Path("replay", "portable", write_results=True),
-    Path("replay", threads=2, write_results=True),
+    Path("replay", threads=2, write_results=True), Path("replay", "portable", backwards=True), Path("replay", backwards=True, opt_level=0),
 ]
 FILES = [
     Path("file", "portable"), Path("file", "portable", dynamic=True), Path("file"), Path("file", "v3", threads=2, dynamic=True),
@@ -65,8 +65,8 @@ def disagreement(script, path, folder, counts=None):
 
 
 class Batch:
-    def __init__(self, folder, verbose):
-        self.folder, self.verbose = folder, verbose
+    def __init__(self, folder, verbose=False, known=False):
+        self.folder, self.verbose, self.reports_known = folder, verbose, known
         self.counts, self.failures = collections.Counter(), []
         self.known = collections.Counter()
 
@@ -74,7 +74,7 @@ class Batch:
         # Where a crash happened is known from the last line.
         print(f"# seed {seed}", file=sys.stderr, flush=True)
         try:
-            script = varied_programs.VariedProgram(seed, fault_rate=0.4 if errors else 0.05).grow()
+            script = varied_programs.VariedProgram(seed, errors).grow()
         except varied_programs.Disagreement as found:
             self.failures.append({"seed": seed, "path": "eager against NumPy", "text": str(found)})
             return
@@ -95,7 +95,7 @@ class Batch:
         small, path = shrink(script, path, fails, SHRINK_TRIES if path.kind == "replay" else SHRINK_TRIES // 4)
         found = disagreement(small, path, self.folder) or found
         name = known_faults.name_of(small, path, found)
-        if name is not None:
+        if name is not None and not self.reports_known:
             self.known[name] += 1
             return
         text = f"{found}\n\n{small.text(path)}"
@@ -118,13 +118,14 @@ def main():
     parser.add_argument("--errors", action="store_true", help="programs with many data errors")
     parser.add_argument("--path", default="", help='words of the paths to take, as "file v3"')
     parser.add_argument("--verbose", action="store_true", help="print failing programs as scripts")
+    parser.add_argument("--known", action="store_true", help="report known faults, too")
     arguments = parser.parse_args()
     assert hasattr(tracec._dump, "_check_in_child")
     tracec._dump._check_in_child = check_here
     np.seterr(all="ignore")
     warnings.simplefilter("ignore", RuntimeWarning)
     with tempfile.TemporaryDirectory() as folder:
-        batch = Batch(pathlib.Path(folder), arguments.verbose)
+        batch = Batch(pathlib.Path(folder), arguments.verbose, arguments.known)
         for seed in range(arguments.seed, arguments.seed + arguments.count):
             batch.program(seed, arguments.errors, paths_of(seed, arguments.path))
     counts = [[list(key) if isinstance(key, tuple) else [key], count] for key, count in batch.counts.items()]

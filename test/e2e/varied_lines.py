@@ -7,7 +7,7 @@ from random_lines import LINES, LineMaker
 
 # How often each kind is chosen beside those of LINES.
 VARIED = {
-    "view": 14, "write_view": 14, "read_base": 5, "size_value": 6, "size_index": 4, "store_size": 3, "python_number": 6,
+    "view": 14, "fitting_view": 8, "write_view": 14, "read_base": 5, "size_value": 6, "size_index": 4, "store_size": 3, "python_number": 6,
     "data_slice": 5, "hazard": 9, "squeeze_axis": 4, "permute": 3, "in_place_whole": 6, "repeat_write": 4, "captured_write": 4,
     "masked_pair": 3, "computed_mask": 4, "dead_check": 4,
 }
@@ -17,6 +17,8 @@ class VariedLines(LineMaker):
     def __init__(self, program):
         super().__init__(program)
         kinds = {**LINES, **VARIED, "read": 0.3}
+        if program.errors:
+            kinds.update(dict.fromkeys(("hazard", "dead_check", "masked_pair", "data_slice", "gather", "repeat_write"), 25))
         # Each program likes some kinds and does without others, so that lines which belong together meet.
         self.kinds = list(kinds)
         self.weights = [weight * self.random.choice([0, 0.3, 1, 1, 5]) for weight in kinds.values()]
@@ -69,6 +71,22 @@ class VariedLines(LineMaker):
         name = self.pick()
         text = name + self.view_form(name)
         return f"{self.new()} = {text}"
+
+    def fitting_view(self):
+        """A part that is the whole of some axes in call 0: what NumPy makes a view there and a copy at other sizes, or the other way round."""
+        name = self.pick(lambda array: array.ndim > 0)
+        if name is None:
+            return None
+        items = []
+        for size in self.shapes(name)[0]:
+            bound = max(size + self.random.choice([-1, 0, 0, 0, 1]), 0)
+            step = max(size - self.random.choice([0, 0, 1]), 1)
+            items.append(self.random.choice([":", ":", f":{bound}", f":{bound}", f"::{step}", f"{max(size - 2, 0)}:"]))
+        new, part = self.new(), f"{name}[{', '.join(items)}]"
+        shape = self.random.choice([".reshape(-1)", ".reshape(-1)", ".reshape(-1)", ".T.reshape(-1)", f".reshape({part}.shape[-1], -1)", ".reshape(1, -1)", ""])
+        use = self.random.choice([f"{new} {self.operator()} {self.constant()}", f"{new}[...] = {self.constant()}", f"{new}[:1] = {self.constant()}",
+                                  f"{name} {self.operator()} {self.constant()}"])
+        return f"{new} = {part}{shape}; {use}"
 
     def write_view(self):
         """A write through a view of a variable, mostly one that has views itself."""

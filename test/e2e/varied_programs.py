@@ -38,13 +38,15 @@ class Disagreement(AssertionError):
 
 
 class VariedProgram:
-    """One random program. `fault_rate`: how often an index is out of range in another call than the recorded one."""
+    """One random program. `errors`: the other calls fail more often than not, at several lines if they could go on."""
 
-    def __init__(self, seed, fault_rate=0.05, calls=3):
+    def __init__(self, seed, errors=False, calls=3):
         self.seed = seed
         self.random = random.Random(seed)
         self.data = np.random.default_rng(self.random.getrandbits(64))
-        self.fault_rate = fault_rate
+        self.errors = errors
+        # How often an index is out of range in another call than the recorded one.
+        self.fault_rate = 0.4 if errors else 0.05
         self.grown = False
         self.calls_wanted = calls
         self.parameters, self.captured = {}, {}
@@ -95,7 +97,9 @@ class VariedProgram:
         if choice < 0.06:
             return self.random.choice(LARGE_SIZES), self.random.choice([1, 2, 3])
         sizes = SIZES if choice < 0.4 else RECORD_SIZES
-        return self.random.choice(sizes), self.random.choice(sizes)
+        n, m = self.random.choice(sizes), self.random.choice(sizes)
+        # Equal by chance when recorded, later not.
+        return (n, n) if self.random.random() < 0.25 else (n, m)
 
     def make_parameters(self):
         add = iter("xyzwvu")
@@ -130,8 +134,8 @@ class VariedProgram:
         for _ in range(self.calls_wanted):
             what = maker.variations()
             others = self.some_sizes() if "sizes" in what else sizes
-            if "sizes" in what and self.random.random() < 0.4:
-                others = (others[0], sizes[1])
+            if "sizes" in what and self.random.random() < 0.5:
+                others = self.random.choice([(others[0], sizes[1]), (sizes[0], others[1]), (1, sizes[1]), (sizes[0], 1)])
             self.every_sizes.append(others)
             self.calls.append(maker.call(others, what, like=record))
         self.rebuild()
@@ -139,13 +143,13 @@ class VariedProgram:
         for _ in range(wanted * 3):
             if len(self.lines) >= wanted:
                 break
-            self.alone = self.random.random() < 0.35
+            self.alone = self.random.random() < (0.7 if self.errors else 0.35)
             line = lines.any_line()
             if line:
                 self.try_line(line)
         self.alone = True
         names = [name for name in self.variables() if name not in self.captured] or self.variables()
-        self.outputs = self.random.sample(names, min(len(names), self.random.choice([0, 1, 2, 2, 3])))
+        self.outputs = self.random.sample(names, min(len(names), self.random.choice([0, 1, 2, 3, 5])))
         # The last result carries most of the program, except where unused values are the point.
         if not self.outputs or self.random.random() < 0.8:
             self.outputs += [name for name in names[-1:] if name not in self.outputs]
@@ -209,7 +213,7 @@ class VariedProgram:
                         self.rebuild()
                     return
         alive = len(self.every_world) - len(self.dead) - 1
-        keeps = not failed or self.random.random() < (0.8 if len(failed) < alive else 0.25)
+        keeps = not failed or self.errors or self.random.random() < (0.8 if len(failed) < alive else 0.25)
         if self.too_large() or not keeps:
             self.rebuild()
             return
