@@ -12,6 +12,8 @@ import dataclasses
 import numpy as np
 
 import tracec as tc
+# Arrays of more than eight times this size repeat their first elements.
+PATTERN = 257
 
 
 @dataclasses.dataclass
@@ -114,6 +116,9 @@ USE_FILE = """
 
 def tensor_text(array):
     """An expression that makes the tensor."""
+    pattern = array.reshape(-1)[:PATTERN]
+    if array.size > PATTERN and np.array_equal(array, np.resize(pattern, array.shape), equal_nan=array.dtype.kind == "f"):
+        return tensor_text(pattern).replace("tc.tensor(", "tc.tensor(np.resize(", 1)[:-1] + f", {array.shape}))"
     text = np.array2string(array, separator=",", threshold=10**6, floatmode="unique", max_line_width=10**6).replace("\n", "")
     if array.dtype == bool:
         text = text.replace(" ", "")

@@ -6,11 +6,12 @@ A parameter has a role, a dtype and a form of shape in n, m and constants; dtype
 """
 
 import dataclasses
+import math
 
 import numpy as np
 
 from checks import FLOAT_DTYPES
-from scripts import Call
+from scripts import PATTERN, Call
 
 # What may differ from call 0; the first one is always tried somewhere.
 VARIATIONS = ("data", "sizes", "strides", "aliasing", "numbers", "counts")
@@ -46,6 +47,8 @@ class CallMaker:
         return self.numbers(shape, parameter.dtype)
 
     def mask(self, shape, counts):
+        if math.prod(shape) > PATTERN * 8 and counts != "one":
+            return np.resize(self.mask((PATTERN,), counts), shape)
         if counts != "one":
             return np.asarray(self.data.random(shape) < counts)
         array = np.zeros(shape, bool)
@@ -55,6 +58,8 @@ class CallMaker:
 
     def indices(self, parameter, shape, size):
         """Indices into n, mostly in range, repeats included."""
+        if math.prod(shape) > PATTERN * 8:
+            return np.resize(self.indices(parameter, (PATTERN,), size), shape)
         low = 0 if parameter.dtype == "uint8" else -size
         array = np.asarray(self.data.integers(low, size, shape)).astype(parameter.dtype)
         if array.size and self.program.grown and self.random.random() < self.program.fault_rate:
@@ -62,6 +67,9 @@ class CallMaker:
         return array
 
     def numbers(self, shape, dtype):
+        if math.prod(shape) > PATTERN * 8:
+            # Large arrays repeat themselves, so that a printed program stays readable.
+            return np.resize(self.numbers((PATTERN,), dtype), shape)
         if dtype == "bool":
             return self.mask(shape, self.random.choice([0.0, 0.3, 0.6, 1.0]))
         if dtype in FLOAT_DTYPES:

@@ -11,6 +11,9 @@ VARIED = {
     "data_slice": 5, "hazard": 9, "squeeze_axis": 4, "permute": 3, "in_place_whole": 6, "repeat_write": 4, "captured_write": 4,
     "masked_pair": 3, "computed_mask": 4, "dead_check": 4,
 }
+# What is safe on large tensors: no line makes one out of two.
+LARGE = ("binary", "scalar", "unary", "cast", "compare", "logical", "where", "slice", "mask", "set_slice", "set_mask", "in_place_part", "reduce",
+         "read_base", "size_value", "computed_mask", "concat", "copy")
 
 
 class VariedLines(LineMaker):
@@ -19,6 +22,8 @@ class VariedLines(LineMaker):
         kinds = {**LINES, **VARIED, "read": 0.3}
         if program.errors:
             kinds.update(dict.fromkeys(("hazard", "dead_check", "masked_pair", "data_slice", "gather", "repeat_write"), 25))
+        if program.is_large:
+            kinds = {kind: kinds[kind] for kind in LARGE}
         # Each program likes some kinds and does without others, so that lines which belong together meet.
         self.kinds = list(kinds)
         self.weights = [weight * self.random.choice([0, 0.3, 1, 1, 5]) for weight in kinds.values()]

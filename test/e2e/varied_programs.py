@@ -8,19 +8,24 @@ chosen without it. Lines are chosen to suit all calls or call 0 alone, so that s
 
 
 import random
+import re
 
 import numpy as np
 
 import tracec as tc
 from checks import DTYPES
+from random_lines import broadcasts
 from random_programs import ERRORS, World, is_write, same_kind, unlike
 from reference_arrays import Reference, ReferenceModule
 from scripts import Script
 from varied_calls import CallMaker, Parameter
-from varied_paths import Path
 from varied_lines import VariedLines
+from varied_paths import Path
 
 LARGEST = 6000
+# Enough for two threads; only lines that cannot multiply sizes are made then.
+THREADED_SIZES = [20_001, 30_000]
+LARGEST_THREADED = 70_000
 FORMS = [("n",), ("n",), ("n", "m"), ("n", "m"), ("m",), ("m", "n"), ("n", 1), (1, "n"), (), (3,), ("n", 3), (2, "n"), (2, "m", 3), ("n", "m", 2), ("n", "n")]
 SIZES = [0, 1, 1, 2, 3, 4, 5, 6, 7, 9]
 LARGE_SIZES = [16, 17, 33, 70, 130]
@@ -52,6 +57,7 @@ class VariedProgram:
         self.parameters, self.captured = {}, {}
         self.calls, self.lines, self.outputs = [], [], []
         self.every_world, self.every_sizes, self.dead = [], [], set()
+        self.is_large = self.random.random() < 0.03
         # Whether lines are made to suit call 0 only.
         self.alone = False
         self.agreed_errors = 0
@@ -94,6 +100,8 @@ class VariedProgram:
 
     def some_sizes(self):
         choice = self.random.random()
+        if self.is_large:
+            return self.random.choice([*THREADED_SIZES, 5, 0]) if self.grown else self.random.choice(THREADED_SIZES), 2
         if choice < 0.06:
             return self.random.choice(LARGE_SIZES), self.random.choice([1, 2, 3])
         sizes = SIZES if choice < 0.4 else RECORD_SIZES
@@ -102,6 +110,12 @@ class VariedProgram:
         return (n, n) if self.random.random() < 0.25 else (n, m)
 
     def make_parameters(self):
+        if self.is_large:
+            for name in "xy":
+                self.parameters[name] = Parameter("data", self.dtype(), self.random.choice([("n",), ("n",), ("n", 2)]))
+            self.parameters["mask"] = Parameter("mask", "bool", ("n",))
+            self.parameters["index"] = Parameter("index", "int64", ("n",))
+            return
         add = iter("xyzwvu")
         for _ in range(self.random.choice([1, 2, 2, 3])):
             self.parameters[next(add)] = Parameter("data", self.dtype(), self.random.choice(FORMS))
@@ -145,7 +159,7 @@ class VariedProgram:
                 break
             self.alone = self.random.random() < (0.7 if self.errors else 0.35)
             line = lines.any_line()
-            if line:
+            if line and not self.multiplies(line):
                 self.try_line(line)
         self.alone = True
         names = [name for name in self.variables() if name not in self.captured] or self.variables()
@@ -162,7 +176,8 @@ class VariedProgram:
 
     def dynamic(self):
         """Named dims for the axes of size n and m, as text."""
-        ranges = {"n": self.random.choice(["", ", min=1", ", max=8"]), "m": self.random.choice(["", ", min=2, max=64"])}
+        ranges = {name: self.random.choice(["", "", f", min={min(size, 2)}", f", max={size + 2}", f", min={size}, max={size}"])
+                  for name, size in zip("nm", self.every_sizes[0])}
         entries = []
         for name, parameter in self.parameters.items():
             axes = [f"{axis}: tc.dim('{size}'{ranges[size]})" for axis, size in enumerate(parameter.form) if isinstance(size, str)]
@@ -220,8 +235,15 @@ class VariedProgram:
         self.lines.append(line)
         self.dead.update(failed)
 
+    def multiplies(self, line):
+        """Whether variables of a line of a large program broadcast to something much larger."""
+        names = self.every_world[0][0].names
+        shapes = [names[name].shape for name in re.findall(r"\w+", line) if isinstance(names.get(name), Reference)]
+        return self.is_large and not all(broadcasts(one, other) for one in shapes for other in shapes)
+
     def too_large(self):
-        return any(value.array.size > LARGEST for call, (reference, _) in enumerate(self.every_world) if call not in self.dead
+        largest = LARGEST_THREADED if self.is_large else LARGEST
+        return any(value.array.size > largest for call, (reference, _) in enumerate(self.every_world) if call not in self.dead
                    for value in reference.names.values() if isinstance(value, Reference))
 
     @staticmethod
