@@ -1,7 +1,7 @@
-"""Faults that are known and not yet repaired: a small program each, expected to fail, and how to recognise others of its kind.
+"""Small programs of every kind of fault that random programs have found; those not yet repaired are expected to fail.
 
-Usage: `FAULTS["dead_check"].script`; `name_of(script, path, found)` says which known fault a shrunk program shows. An entry goes
-when its program passes: its test is a strict xfail.
+Usage: `PROGRAMS["size_stored"].script` runs on every path; `reason` says why a program is expected to fail, and `name_of` which
+of those kinds a shrunk random program shows. A reason goes when its programs pass: the tests are strict xfails.
 """
 
 import dataclasses
@@ -10,16 +10,18 @@ from typing import Callable
 import numpy as np
 
 from scripts import Call, Script
-from varied_paths import Path
-
-PORTABLE, FILE = Path("replay", "portable"), Path("file", "portable")
 
 
 @dataclasses.dataclass
-class Fault:
-    reason: str
-    path: Path
+class Program:
     script: Script
+    # A key of KINDS, or None for a program that passes.
+    fault: str | None = None
+
+
+@dataclasses.dataclass
+class Kind:
+    reason: str
     # (lines as one text, path, Disagreement, script) -> whether it is of this kind.
     matches: Callable
 
@@ -36,7 +38,7 @@ def script(lines, *calls, outputs=(), captured=None, dynamic="None"):
             else:
                 call.bases[f"{name}_array"], call.made[name] = np.asarray(array), f"{name}_array{view}"
         made.append(call)
-    return Script(list(calls[0]), lines.split("\n"), list(outputs), made, captured or {}, dynamic)
+    return Script(list(calls[0]), lines.split("; "), list(outputs), made, captured or {}, dynamic)
 
 
 def aliased(one):
@@ -52,50 +54,106 @@ def lost_error(found):
     return found.kind == "error" and found.text.startswith(("None, eager", "no error, eager"))
 
 
-ones, zeros = np.ones, np.zeros
-FAULTS = {
-    "commit_while_recording": Fault(
-        "a call that fails while recording has committed its writes", PORTABLE,
-        script("x += 1\ny = x[i]", {"x": ones(2), "i": [0]}, {"x": ones(1), "i": [1]}),
+KINDS = {
+    "commit_while_recording": Kind(
+        "a call that fails while recording has committed its writes",
         lambda text, path, found, one: found.kind == "commit" and " after " in found.text),
-    "order_of_errors": Fault(
-        "a later op's shape error wins over an earlier data error", PORTABLE,
-        script("y = x[[0, 0]]\nz = x - i", {"x": ones(2), "i": [1, 2]}, {"x": ones(0), "i": [0, 0]}),
+    "order_of_errors": Kind(
+        "a later op's shape error wins over an earlier data error, or one error has two texts",
         lambda text, path, found, one: both_fail(found)),
-    "unused_check": Fault(
-        "the check of an op goes with its unused value", PORTABLE,
-        script("y = x[m].max()", {"x": ones(2), "m": [True, True]}, {"x": ones(2), "m": [False, False]}),
+    "unused_check": Kind(
+        "the check of an op goes with its unused value",
         lambda text, path, found, one: lost_error(found)),
-    "squeezed_count": Fault(
-        "a replay refuses the squeeze of a count that was one", PORTABLE,
-        script("y = x[m].squeeze()", {"x": ones(2), "m": [True, False]}),
+    "squeezed_count": Kind(
+        "a replay refuses the squeeze of a count that was one",
         lambda text, path, found, one: "squeeze" in text and (found.kind == "refused" or "size -1" in found.text)),
-    "signature": Fault(
-        "views and aliases among the arguments of the recorded call change a file's inputs", FILE,
-        script("y = x[::2]", {"x": (ones(3), "[1:]")}),
+    "signature": Kind(
+        "views and aliases among the arguments of the recorded call change a file's inputs",
         lambda text, path, found, one: path.kind == "file" and (
             found.kind in ("signature", "bug") or found.kind in ("value", "refused") and aliased(one))),
-    "squeezed_axes": Fault(
-        "squeezed axes are those of the recorded call", FILE,
-        script("y = x.squeeze()", {"x": ones((3, 2))}, {"x": ones((1, 2))}, outputs=["y"]),
+    "squeezed_axes": Kind(
+        "squeezed axes are those of the recorded call",
         lambda text, path, found, one: found.kind == "value" and "squeeze" in text),
-    "size_one": Fault(
-        "a size that was 1 when recorded is a constant of the file", Path("file", "portable", dynamic=True),
-        script("y = z + x.shape[0]", {"x": ones(1), "z": ones(1)}, {"x": ones(0), "z": ones(1)}, outputs=["y"],
-               dynamic="{'x': {0: tc.dim('n')}}"),
+    "size_one": Kind(
+        "a size that was 1 when recorded is a constant of the file",
         lambda text, path, found, one: path.kind == "file" and found.kind == "value" and (".shape" in text or ".size" in text)),
-    "view_or_copy": Fault(
-        "a reshape stays the view or the copy that it was when recorded", FILE,
-        script("w = x * 2\nv = w[:, :3].reshape(-1)\nv *= 2", {"x": ones((2, 3))}, {"x": ones((2, 4))}, outputs=["w"]),
-        lambda text, path, found, one: found.kind == "value" and "reshape" in text),
-    "in_place_growth": Fault(
-        "an in-place operator may change its tensor's shape in a file", FILE,
-        script("x += y", {"x": ones(4), "y": ones(4)}, {"x": ones(1), "y": ones(4)}, outputs=["x"]),
+    "view_or_copy": Kind(
+        "a reshape stays the view or the copy that it was when recorded",
+        lambda text, path, found, one: found.kind in ("value", "refused") and "reshape" in text),
+    "in_place_growth": Kind(
+        "an in-place operator may change its tensor's shape in a file",
         lambda text, path, found, one: found.kind in ("value", "error") and any(f" {operator}= " in text for operator in "+-*/")),
+    "size_stored": Kind(
+        "a size is stored without the check that it fits",
+        lambda text, path, found, one: found.kind in ("value", "error") and ".shape" in text),
+    "captured_copy": Kind(
+        "a copy of a captured tensor shares its record with the tensor",
+        lambda text, path, found, one: found.kind == "refused" and ".copy()" in text),
 }
 
 
-def name_of(script, path, found):
-    """The name of the known fault that a shrunk program shows, or None."""
-    text = "; ".join(script.lines)
-    return next((name for name, fault in FAULTS.items() if fault.matches(text, path, found, script)), None)
+ones, zeros, f32 = np.ones, np.zeros, np.float32
+true, false = [True, True], [False, False]
+PROGRAMS = {
+    "write before an index error": Program(script(
+        "x += 1; y = x[i]", {"x": ones(2), "i": [0]}, {"x": ones(1), "i": [1]}), "commit_while_recording"),
+    "index error before a shape error": Program(script(
+        "y = x[[0, 0]]; z = x - i", {"x": ones(2), "i": [1, 2]}, {"x": ones(0), "i": [0, 0]}), "order_of_errors"),
+    "index error before the shape error of the write": Program(script(
+        "x[i] += y", {"x": ones((2, 2)), "i": [0, 1], "y": ones((2, 2))}, {"x": ones((2, 1)), "i": [0, 5], "y": ones((2, 2))}), "order_of_errors"),
+    "growth at a masked place": Program(script(
+        "x[m] -= y", {"x": ones(3), "m": [True, True, True], "y": ones(3)}, {"x": ones(3), "m": [False, False, True], "y": ones(2)}),
+        "order_of_errors"),
+    "unused maximum of a count": Program(script(
+        "x[0] = -5.; p = x[x > 0].max(); y = x * 2", {"x": ones(3)}, {"x": -ones(3)}, outputs=["y"]), "unused_check"),
+    "unused sum of a count and a length": Program(script(
+        "y = x[m] + z", {"x": ones(2), "m": true, "z": ones(2)}, {"x": ones(3), "m": [True, True, True], "z": ones(2)}), "unused_check"),
+    "unused reshape of a count": Program(script(
+        "y = x[m].reshape(2, -1)", {"x": ones(2), "m": true}, {"x": ones(2), "m": [True, False]}), "unused_check"),
+    "unused sum of sizes": Program(script(
+        "z = x + y", {"x": ones((2, 2)), "y": ones((2, 2))}, {"x": ones((2, 3)), "y": ones((3, 2))}), "unused_check"),
+    "unused reshape of sizes": Program(script("y = x.reshape(2, -1)", {"x": ones(4)}, {"x": ones(5)}), "unused_check"),
+    "index out of range over no rows": Program(script(
+        "y = (x[:, i] * 2).sum()", {"x": ones((2, 3)), "i": [1, 2]}, {"x": ones((0, 3)), "i": [1, 3]}, outputs=["y"]), "unused_check"),
+    "index out of range over no columns": Program(script(
+        "y = x[:, :0][i].sum()", {"x": ones((2, 3)), "i": [1, 0]}, {"x": ones((2, 3)), "i": [1, 2]}, outputs=["y"]), "unused_check"),
+    "one hit squeezed": Program(script("y = x[m].squeeze()", {"x": ones(2), "m": [True, False]}, outputs=["y"]), "squeezed_count"),
+    "some hits squeezed, then one": Program(script(
+        "y = x[x > 0].squeeze()", {"x": ones(3)}, {"x": [1.0, -1, -1]}, {"x": zeros(3)}, outputs=["y"]), "squeezed_axes"),
+    "squeezed axis of a named size": Program(script(
+        "y = x.squeeze(axis=0)", {"x": ones((1, 3))}, {"x": ones((4, 3))}, outputs=["y"], dynamic="{'x': {0: tc.dim('n')}}"), "squeezed_axes"),
+    "squeezed axes": Program(script("y = x.squeeze() * 2", {"x": ones((3, 2))}, {"x": ones((1, 2))}, outputs=["y"]), "squeezed_axes"),
+    "size one with a name": Program(script(
+        "y = z + x.shape[0]", {"x": ones(1), "z": ones(1)}, {"x": ones(0), "z": ones(1)}, outputs=["y"], dynamic="{'x': {0: tc.dim('n')}}"),
+        "size_one"),
+    "whole rows reshaped": Program(script(
+        "p = x[..., :3].reshape(-1); p *= 2; y = x.sum()", {"x": ones((2, 2, 3))}, {"x": ones((2, 2, 4))}, outputs=["y"]), "view_or_copy"),
+    "whole rows of a result reshaped": Program(script(
+        "w = x * 2; w[:, :4].reshape(-1)[:] = 0; y = w.sum(axis=0)", {"x": ones((2, 4))}, {"x": ones((2, 5))}, outputs=["y"]), "view_or_copy"),
+    "tensor bound reshaped": Program(script(
+        "w = x[:, :k].reshape(-1); w += 100; y = x.sum()", {"x": zeros((4, 3)), "k": 3}, {"x": zeros((4, 3)), "k": 2}, outputs=["y"]),
+        "view_or_copy"),
+    "reversed rows reshaped": Program(script(
+        "x[:, ::-1].reshape(-1)[...] = 0", {"x": ones((2, 2))}, {"x": ones((1, 1))}, {"x": ones((2, 1))}), "view_or_copy"),
+    "in place at another size": Program(script(
+        "x -= y", {"x": ones(4), "y": ones(4)}, {"x": ones(1), "y": ones(4)}, outputs=["x"]), "in_place_growth"),
+    "in place with a count": Program(script("x += x[x > 0]", {"x": ones(3)}, {"x": [1.0, -1, 1]}, {"x": [1.0, -1, -1]}, outputs=["x"])),
+    "size stored in a small dtype": Program(script(
+        "x[0] = x.shape[0]", {"x": np.uint8([1, 2])}, {"x": zeros(300, "uint8")}, outputs=["x"]), "size_stored"),
+    "copy of a captured tensor": Program(script("v = c.copy(); c.reshape(-1)[0] = 7", {"x": ones(1)}, {"x": ones(2)}, outputs=["v"],
+                                                captured={"c": ones((2, 2))}), "captured_copy"),
+    "argument that is a view": Program(script("y = x[::2]; x[0] = 2", {"x": (ones(3), "[1:]")}, {"x": ones(4)}, outputs=["y"]), "signature"),
+    "one tensor twice": Program(script(
+        "z = x[0] * 2 + y", {"x": ones(3), "y": "x"}, {"x": ones(4), "y": zeros(4)}, outputs=["z"]), "signature"),
+    "a tensor and its part": Program(script(
+        "x[0] = 5; z = y * 2", {"y": ones(3), "x": "y[1:]"}, {"x": ones(2), "y": zeros(3)}, outputs=["z"]), "signature"),
+    "a row and its tensor": Program(script(
+        "x[0] = 5", {"y": ones((2, 3)), "x": "y[0, ...]"}, {"x": ones(3), "y": zeros((2, 3))}), "signature"),
+}
+
+
+def name_of(one, path, found):
+    """The name of the known kind of fault that a shrunk program shows, or None."""
+    text = "; ".join(one.lines)
+    unrepaired = {program.fault for program in PROGRAMS.values()}
+    return next((name for name, kind in KINDS.items() if name in unrepaired and kind.matches(text, path, found, one)), None)

@@ -54,11 +54,19 @@ def test_batch(reports, batch, base_seed):
     assert not failures, f"{len(failures)} programs fail; the first:\n" + "\n\n".join(texts)
 
 
-@pytest.mark.parametrize("name", known_faults.FAULTS)
-def test_known_fault(name, tmp_path, request):
-    fault = known_faults.FAULTS[name]
-    request.node.add_marker(pytest.mark.xfail(reason=fault.reason, strict=True, raises=varied_paths.Disagreement))
-    varied_paths.check(fault.script, fault.path, tmp_path, collections.Counter())
+@pytest.mark.parametrize("name", known_faults.PROGRAMS)
+def test_known_program(name, tmp_path, request):
+    program = known_faults.PROGRAMS[name]
+    if program.fault is not None:
+        reason = known_faults.KINDS[program.fault].reason
+        request.node.add_marker(pytest.mark.xfail(reason=reason, strict=True, raises=varied_paths.Disagreement))
+    for path in varied_batch.REPLAYS + varied_batch.FILES:
+        if varied_batch.runnable(path):
+            varied_paths.check(program.script, path, tmp_path, collections.Counter())
+
+
+def test_known_kinds_are_needed():
+    assert {program.fault for program in known_faults.PROGRAMS.values()} - {None} == set(known_faults.KINDS)
 
 
 def test_every_path_is_taken(reports):
