@@ -2,7 +2,7 @@
 
 Usage: `call = CallMaker(program).call(sizes, {"data"})`: bases with an expression over them per parameter.
 
-A parameter has a role, a dtype and a form of shape in n, m and constants; dtype and rank never change between the calls.
+A parameter has a role, a dtype and a form of shape in n, m and constants; dtype and rank rarely change between the calls.
 """
 
 import dataclasses
@@ -14,7 +14,7 @@ from checks import FLOAT_DTYPES
 from scripts import PATTERN, Call
 
 # What may differ from call 0; the first one is always tried somewhere.
-VARIATIONS = ("data", "sizes", "strides", "aliasing", "numbers", "counts")
+VARIATIONS = ("data", "sizes", "sizes", "sizes", "strides", "strides", "aliasing", "aliasing", "numbers", "numbers", "counts", "counts", "type")
 NUMBERS = ("2", "0", "-1", "3", "True", "0.5", "-0.0", "1.0", "300", "float('nan')", "1e-9")
 
 
@@ -45,6 +45,12 @@ class CallMaker:
         if parameter.role in ("index", "bound"):
             return self.indices(parameter, shape, max(sizes[0], 1))
         return self.numbers(shape, parameter.dtype)
+
+    def other_type(self, parameter):
+        """The parameter with another dtype or one axis more."""
+        if self.random.random() < 0.5:
+            return dataclasses.replace(parameter, dtype=self.program.dtype())
+        return dataclasses.replace(parameter, form=(*parameter.form, 2))
 
     def mask(self, shape, counts):
         if math.prod(shape) > PATTERN * 8 and counts != "one":
@@ -141,8 +147,10 @@ class CallMaker:
                 changed = like is None or "numbers" in what
                 made[name] = self.random.choice(NUMBERS) if changed else like.made[name]
                 continue
-            array = self.values(parameter, sizes, counts)
             base = f"b{list(parameters).index(name)}"
+            if "type" in what and parameter.role == "data" and self.random.random() < 0.5:
+                parameter = self.other_type(parameter)
+            array = self.values(parameter, sizes, counts)
             bases[base], made[name] = array, base
             if "strides" in what and self.random.random() < 0.6:
                 bases[base], made[name] = self.laid_out(array, base)
@@ -156,5 +164,4 @@ class CallMaker:
 
     def variations(self):
         """The variations of one further call."""
-        what = set(self.random.sample(VARIATIONS, self.random.choice([1, 1, 2, 2, 3])))
-        return what | {"data"}
+        return {"data", *self.random.sample(VARIATIONS, self.random.choice([1, 1, 2, 2, 3]))}
