@@ -57,12 +57,9 @@ public:
     if (blocks == 0) {
       return Accumulator(0);
     }
-    int level = __builtin_ctzll(blocks);
-    Accumulator total = levels[level];
-    for (++level; level < 64; ++level) {
-      if ((blocks >> level) & 1) {
-        total = wrap<Accumulator>(levels[level] + total);
-      }
+    Accumulator total = levels[__builtin_ctzll(blocks)];
+    for (uint64_t rest = blocks & (blocks - 1); rest != 0; rest &= rest - 1) {
+      total = wrap<Accumulator>(levels[__builtin_ctzll(rest)] + total);
     }
     return total;
   }
