@@ -327,10 +327,14 @@ def create(op, info, dtype):
 MATMULS = {
     "matrix": [((5, 7), (7, 3)), ((2, 3), (3, 4)), ((33, 70), (70, 19)), ((9, 48), (48, 96)), ((129, 257), (257, 65)), ((4, 0), (0, 5)), ((0, 3), (3, 4))],
     "row": [((1, 9), (9, 17)), ((1, 65), (65, 4)), ((9, 17), (17, 1)), ((65, 4), (4, 1))],
-    "vectors": [((9,), (9,)), ((40,), (40,)), ((0,), (0,))],
-    "matrix and vector": [((9, 4), (4,)), ((65, 129), (129,))],
+    "vectors": [((9,), (9,)), ((40,), (40,)), ((0,), (0,)), ((9001,), (9001,)), ((BIG,), (BIG,))],
+    "matrix and vector": [((9, 4), (4,)), ((65, 129), (129,)), ((7, 5000), (5000,)), ((0, 4), (4,)), ((4, 0), (0,))],
+    "column": [((9, 4), (4, 1)), ((65, 129), (129, 1)), ((3, 4097), (4097, 1)), ((33, 64), (64, 1))],
+    "one by one": [((1, 9), (9, 1)), ((1, 4097), (4097, 1)), ((1, 0), (0, 1))],
     "vector and matrix": [((4,), (4, 9)), ((129,), (129, 65))],
     "batch": [((3, 5, 7), (3, 7, 4)), ((2, 33, 9), (2, 9, 20)), ((3, 5, 7), (7, 4)), ((4, 33, 9), (9, 20))],
+    "batch of columns": [((3, 5, 7), (3, 7, 1)), ((2, 33, 129), (2, 129, 1))],
+    "batch and vector": [((3, 5, 7), (7,)), ((2, 33, 129), (129,))],
 }
 
 
@@ -345,10 +349,23 @@ def matmul_reference(info, dtype):
     return reference
 
 
+LEFT_VIEWS = [(TRANSPOSED, (129, 65), (129,)), (TRANSPOSED, (5000, 7), (5000,)), (STEPS_2D, (90, 301), (101,)), (REVERSED, (33, 40), (40,))]
+
+
+def viewed_left(view, base_shape, right_shape, dtype):
+    """A case whose left matrix is a view."""
+    left = Operand(values(base_shape, dtype, 0, special=False), view)
+    return Case((left, Operand(values(right_shape, dtype, 1, special=False))))
+
+
 def matmul(op, info, dtype):
     result = []
     for name, pairs in MATMULS.items():
+        # The sum of magnitudes that the allowed error is taken from must stay finite.
+        pairs = [pair for pair in pairs if dtype != "float16" or BIG not in pair[0]]
         cases = [plain((left, dtype), (right, dtype), special=False) for left, right in pairs]
+        if name == "matrix and vector":
+            cases += [viewed_left(view, base, right, dtype) for view, base, right in LEFT_VIEWS]
         if name == "matrix":
             cases += [viewed(TRANSPOSED, (side, side), [dtype, dtype], special=False) for side in (12, 65)]
         result.append(Driver(f"{op} {name}", lambda x, y: (getattr(tc, op)(x, y),), cases, matmul_reference(info, dtype)))

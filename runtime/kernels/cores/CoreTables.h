@@ -13,6 +13,7 @@
   void fillReduceCores(KernelCores &cores);                                                        \
   void fillMaskedCores(KernelCores &cores);                                                        \
   void fillMatmulCores(KernelCores &cores);                                                        \
+  void fillMatrixVectorCores(KernelCores &cores);                                                  \
   }
 TRACERT_DECLARE_LEVEL(portable)
 TRACERT_DECLARE_LEVEL(v3)

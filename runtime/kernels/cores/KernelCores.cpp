@@ -13,6 +13,7 @@ namespace {
   level::fillReduceCores(cores);                                                                   \
   level::fillMaskedCores(cores);                                                                   \
   level::fillMatmulCores(cores);                                                                   \
+  level::fillMatrixVectorCores(cores);                                                             \
   return cores;
 
 KernelCores buildPortable(){TRACERT_BUILD_LEVEL(portable, Isa::Portable)} KernelCores

@@ -98,6 +98,24 @@ struct MatmulCores {
   int64_t rowGrain, columnGrain;
 };
 
+/// A product whose result has one column (MatmulArgs.columns == 1; the column strides are not
+/// read): sums in the inner order, accumulated by fma. Partials are float for float16, else of the
+/// operands' dtype.
+struct MatrixVectorCores {
+  /// Bytes of one partial.
+  int64_t partialSize;
+  /// Rows [rowBegin, rowEnd) over the whole depth.
+  void (*rows)(const MatmulArgs &args, int64_t rowBegin, int64_t rowEnd);
+  /// Partials of the blocks [blockBegin, blockEnd) of one row's depth, one per block of
+  /// ReductionOrder::blockLength elements. Threads take disjoint ranges of blocks.
+  void (*blocks)(const MatmulArgs &args, int64_t row, int64_t blockBegin, int64_t blockEnd,
+                 void *partials);
+  /// Joins all partials of a row into one result; zero if there is none.
+  void (*combine)(const void *partials, int64_t blockCount, void *result);
+  /// Splits of rows cost least at multiples of this.
+  int64_t rowGrain;
+};
+
 /// How many lines ElementwiseOps.inc has; the index of an op is its line's position, where and
 /// cast included (their loops are in `select` and `cast`).
 inline constexpr int elementwiseOpCount = 0
@@ -123,7 +141,9 @@ struct KernelCores {
   ReduceCores sum[kDTypeLimit];
   ReduceCores max[kDTypeLimit];
   MaskedSumCores maskedSum[kDTypeLimit];
+  /// For products of two columns and more, and of none.
   MatmulCores matmul[kDTypeLimit];
+  MatrixVectorCores matrixVector[kDTypeLimit];
   /// Bytes that are not zero.
   int64_t (*countTrue)(const uint8_t *mask, int64_t maskStride, int64_t count);
   /// Packs the selected values of 1, 2, 4 or 8 bytes (index log2) to `output`; returns how many.

@@ -5,7 +5,8 @@
 ///   acc = S::add(acc, S::load(pointer));
 ///
 /// Whole registers of the level's widest kind; loads and stores take any alignment. fma is
-/// scalar/Fma.h's fma_ per lane. load also widens float16 bits.
+/// scalar/Fma.h's fma_ per lane. load also widens float16 bits. loadFirst reads `count` elements
+/// (fewer than a register) and no byte beyond; the other lanes get the padding.
 #pragma once
 
 #include "tracert/scalar/Dtypes.h"
@@ -17,6 +18,16 @@ namespace tracert::TRACERT_ISA {
 
 template <class Element> struct Simd;
 
+/// loadFirst without masked loads.
+template <class S, class Stored>
+TRACERT_INLINE typename S::Register loadPadded(const Stored *p, int64_t count, Stored padding) {
+  Stored values[S::width];
+  for (int lane = 0; lane < S::width; ++lane) {
+    values[lane] = lane < count ? p[lane] : padding;
+  }
+  return S::load(values);
+}
+
 #if defined(__AVX512F__)
 
 template <> struct Simd<float> {
@@ -25,6 +36,13 @@ template <> struct Simd<float> {
   TRACERT_INLINE static Register load(const float *p) { return _mm512_loadu_ps(p); }
   TRACERT_INLINE static Register load(const uint16_t *p) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(p)));
+  }
+  TRACERT_INLINE static Register loadFirst(const float *p, int64_t count, float padding) {
+    return _mm512_mask_loadu_ps(splat(padding), __mmask16((1u << count) - 1), p);
+  }
+  TRACERT_INLINE static Register loadFirst(const uint16_t *p, int64_t count, uint16_t padding) {
+    return _mm512_cvtph_ps(_mm256_mask_loadu_epi16(_mm256_set1_epi16(short(padding)),
+                                                   __mmask16((1u << count) - 1), p));
   }
   TRACERT_INLINE static void store(float *p, Register r) { _mm512_storeu_ps(p, r); }
   TRACERT_INLINE static Register splat(float value) { return _mm512_set1_ps(value); }
@@ -38,6 +56,9 @@ template <> struct Simd<double> {
   using Register = __m512d;
   static constexpr int width = 8;
   TRACERT_INLINE static Register load(const double *p) { return _mm512_loadu_pd(p); }
+  TRACERT_INLINE static Register loadFirst(const double *p, int64_t count, double padding) {
+    return _mm512_mask_loadu_pd(splat(padding), __mmask8((1u << count) - 1), p);
+  }
   TRACERT_INLINE static void store(double *p, Register r) { _mm512_storeu_pd(p, r); }
   TRACERT_INLINE static Register splat(double value) { return _mm512_set1_pd(value); }
   TRACERT_INLINE static Register add(Register a, Register b) { return _mm512_add_pd(a, b); }
@@ -55,6 +76,10 @@ template <> struct Simd<float> {
   TRACERT_INLINE static Register load(const uint16_t *p) {
     return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(p)));
   }
+  template <class Stored>
+  TRACERT_INLINE static Register loadFirst(const Stored *p, int64_t count, Stored padding) {
+    return loadPadded<Simd>(p, count, padding);
+  }
   TRACERT_INLINE static void store(float *p, Register r) { _mm256_storeu_ps(p, r); }
   TRACERT_INLINE static Register splat(float value) { return _mm256_set1_ps(value); }
   TRACERT_INLINE static Register add(Register a, Register b) { return _mm256_add_ps(a, b); }
@@ -67,6 +92,10 @@ template <> struct Simd<double> {
   using Register = __m256d;
   static constexpr int width = 4;
   TRACERT_INLINE static Register load(const double *p) { return _mm256_loadu_pd(p); }
+  template <class Stored>
+  TRACERT_INLINE static Register loadFirst(const Stored *p, int64_t count, Stored padding) {
+    return loadPadded<Simd>(p, count, padding);
+  }
   TRACERT_INLINE static void store(double *p, Register r) { _mm256_storeu_pd(p, r); }
   TRACERT_INLINE static Register splat(double value) { return _mm256_set1_pd(value); }
   TRACERT_INLINE static Register add(Register a, Register b) { return _mm256_add_pd(a, b); }
@@ -88,6 +117,10 @@ template <> struct Simd<float> {
     }
     return _mm_loadu_ps(values);
   }
+  template <class Stored>
+  TRACERT_INLINE static Register loadFirst(const Stored *p, int64_t count, Stored padding) {
+    return loadPadded<Simd>(p, count, padding);
+  }
   TRACERT_INLINE static void store(float *p, Register r) { _mm_storeu_ps(p, r); }
   TRACERT_INLINE static Register splat(float value) { return _mm_set1_ps(value); }
   TRACERT_INLINE static Register add(Register a, Register b) { return _mm_add_ps(a, b); }
@@ -107,6 +140,10 @@ template <> struct Simd<double> {
   using Register = __m128d;
   static constexpr int width = 2;
   TRACERT_INLINE static Register load(const double *p) { return _mm_loadu_pd(p); }
+  template <class Stored>
+  TRACERT_INLINE static Register loadFirst(const Stored *p, int64_t count, Stored padding) {
+    return loadPadded<Simd>(p, count, padding);
+  }
   TRACERT_INLINE static void store(double *p, Register r) { _mm_storeu_pd(p, r); }
   TRACERT_INLINE static Register splat(double value) { return _mm_set1_pd(value); }
   TRACERT_INLINE static Register add(Register a, Register b) { return _mm_add_pd(a, b); }
