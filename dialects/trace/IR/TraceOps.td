@@ -45,9 +45,9 @@ def Trace_MinimumOp
 def Trace_MaximumOp
     : Trace_BinaryOp<"maximum", "larger of two elements; NaN wins, -0.0 is below +0.0", AllDTypes, Oracle<"maximum">, ["Commutative"]>;
 def Trace_ExpOp
-    : Trace_UnaryOp<"exp", "e to the power of each element", FloatDTypes, Oracle<"exp", 2>>;
+    : Trace_UnaryOp<"exp", "e to the power of each element", FloatDTypes, Oracle<"exp", 1>>;
 def Trace_TanhOp
-    : Trace_UnaryOp<"tanh", "hyperbolic tangent of each element", FloatDTypes, Oracle<"tanh", 3>>;
+    : Trace_UnaryOp<"tanh", "hyperbolic tangent of each element", FloatDTypes, Oracle<"tanh", 1>>;
 def Trace_SqrtOp
     : Trace_UnaryOp<"sqrt", "square root of each element, correctly rounded", FloatDTypes, Oracle<"sqrt">>;
 def Trace_SquareOp : Trace_UnaryOp<"square", "each element times itself", NumericDTypes, Oracle<"square">>;
