@@ -30,38 +30,10 @@ std::vector<CoreVariant> loadCores() {
   return variants;
 }
 
-std::vector<BitcodeVariant> loadBitcode() {
-  std::vector<BitcodeVariant> variants;
-  struct Module {
-    const char *name;
-    int lanes;
-    tracert::Isa isa;
-  };
-  for (Module module : {Module{"v3_v8", 8, tracert::Isa::V3}, Module{"v3_v1", 1, tracert::Isa::V3},
-                        Module{"avx512_v16", 16, tracert::Isa::Avx512},
-                        Module{"avx512_v1", 1, tracert::Isa::Avx512}}) {
-    if (module.isa <= tracert::bestIsa()) {
-      std::string path = std::string(NUMBERS_LIBRARY_DIR "/bitcode-") + module.name + ".so";
-      variants.push_back({std::string("bitcode-") + module.name, openLibrary(path), module.lanes});
-    }
-  }
-  return variants;
-}
-
 } // namespace
-
-BitcodeLoop BitcodeVariant::loop(const std::string &function) const {
-  std::string symbol = "loop_" + function + "_v" + std::to_string(lanes);
-  return reinterpret_cast<BitcodeLoop>(dlsym(library, symbol.c_str()));
-}
 
 const std::vector<CoreVariant> &coreVariants() {
   static const std::vector<CoreVariant> variants = loadCores();
-  return variants;
-}
-
-const std::vector<BitcodeVariant> &bitcodeVariants() {
-  static const std::vector<BitcodeVariant> variants = loadBitcode();
   return variants;
 }
 
