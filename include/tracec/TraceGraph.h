@@ -16,9 +16,14 @@ namespace tracec {
 
 using VarId = uint32_t;
 
+/// Strides of an input: all elements in a row, elements of the last axis in a row, or anything.
+enum class InputStrides : uint8_t { Contiguous = 0, InnerContiguous = 1, Any = 2 };
+
 struct TraceVar {
   tracert::TensorType type;
   tracert::Dims dims;
+  /// Of an input: what code is made for; a call with other strides runs op by op.
+  InputStrides strides = InputStrides::Contiguous;
 };
 
 struct TraceConstant {

@@ -58,6 +58,11 @@ private:
         function.setArgAttr(index, trace::kNameAttr,
                             builder.getStringAttr(graph.inputNames[index]));
       }
+      if (InputStrides strides = graph.vars[var].strides; strides != InputStrides::Contiguous) {
+        bool isInner = strides == InputStrides::InnerContiguous;
+        function.setArgAttr(index, trace::kStridesAttr,
+                            builder.getStringAttr(isInner ? "inner" : "any"));
+      }
       const tracert::Dims &shape = graph.vars[var].type.shape;
       if (!cast<RankedTensorType>(function.getArgument(index).getType()).hasStaticShape()) {
         function.setArgAttr(index, trace::kRecordedShapeAttr,

@@ -47,9 +47,6 @@ class Case:
             for operand in self.operands
         )
 
-    def has_views(self):
-        return any(operand.is_view() for operand in self.operands)
-
     @functools.cached_property
     def name(self):
         return " and ".join(str(array.shape) for array in self.arrays)

@@ -27,13 +27,11 @@ def check_path(info, case, launches, replaced, library, where):
         # A number costs less than a launch.
         assert launches == replaced == 0, f"{where}: {launches} launches"
         return
-    if case.has_views():
-        # Argument strides other than what was compiled for: the ops run instead, counted.
-        assert launches + replaced > 0, f"{where}: no kernel"
-        return
     assert launches > 0 and replaced == 0, f"{where}: {launches} kernels ran, {replaced} were replaced by their ops"
     if info.family in LONE_FAMILIES and not info.is_composite:
-        assert library == 0, f"{where}: {library} library kernels ran beside the compiled ones"
+        # One of the casts, to the operand's own dtype, is a copy when the operand is strided.
+        copies = 1 if info.family == "cast" else 0
+        assert library <= copies, f"{where}: {library} library kernels ran beside the compiled ones"
 
 
 @pytest.mark.skipif(not is_runnable("v3"), reason="this machine runs no compiled kernels")

@@ -24,6 +24,14 @@ bool isKnown(ArrayRef<int64_t> dims) {
   return llvm::all_of(dims, [](int64_t dim) { return dim >= 0; });
 }
 
+/// Strides of rows that do not touch each other.
+SmallVector<int64_t> paddedStrides(ArrayRef<int64_t> dims, tracert::DType dtype) {
+  tracert::Dims padded = runtimeDims(dims);
+  ++padded.back();
+  tracert::Dims strides = tracert::contiguousStrides(padded, dtype);
+  return SmallVector<int64_t>(strides.begin(), strides.end());
+}
+
 } // namespace
 
 SizeAnalysis::SizeAnalysis(func::FuncOp function) {
@@ -39,6 +47,13 @@ SizeAnalysis::SizeAnalysis(func::FuncOp function) {
         sizes.dims.push_back(recorded[axis]);
       } else {
         sizes.dims.push_back(kUnrecorded);
+      }
+    }
+    if (auto strides =
+            function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kStridesAttr)) {
+      sizes.isContiguous = false;
+      if (strides == "inner" && isKnown(sizes.dims) && !sizes.dims.empty()) {
+        sizes.strides = paddedStrides(sizes.dims, tensorTypeOf(type).dtype);
       }
     }
     addValue(argument, std::move(sizes));

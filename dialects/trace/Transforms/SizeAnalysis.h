@@ -18,6 +18,9 @@ namespace tracec::trace {
 
 /// Name of the function argument attribute with the sizes seen while recording.
 inline constexpr llvm::StringLiteral kRecordedShapeAttr = "trace.recorded_shape";
+/// Argument attribute: "inner", only the last axis is predicted contiguous, or "any". Without it
+/// the whole argument is.
+inline constexpr llvm::StringLiteral kStridesAttr = "trace.strides";
 /// Name of the argument's (and result's) name in the signature.
 inline constexpr llvm::StringLiteral kNameAttr = "trace.name";
 

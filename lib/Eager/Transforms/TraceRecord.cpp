@@ -3,6 +3,7 @@
 #include "Eager/Evaluate.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 namespace tracec {
@@ -22,6 +23,8 @@ namespace {
 
 /// Programs kept per segment, as many as specialisations of a function.
 constexpr size_t kMaxVariants = 8;
+/// Programs for inputs of the same types with other strides; then one for any strides serves all.
+constexpr size_t kMaxStrideClasses = 4;
 
 /// Sizes of 1 are static; any other may change from call to call.
 Dims dynamicDims(const Dims &shape) {
@@ -321,11 +324,22 @@ void TraceRecord::findGuards() {
 
 namespace {
 
-bool fit(const std::vector<TypeKey> &keys, std::span<const TensorView> inputs) {
-  return std::equal(keys.begin(), keys.end(), inputs.begin(), inputs.end(),
-                    [](const TypeKey &key, const TensorView &input) {
-                      return key == TypeKey::of(input.dtype, input.shape);
-                    });
+constexpr size_t kMaxStridedInputs = 32;
+/// InputStrides::Any for each input.
+constexpr uint64_t kAllAny = 0xAAAAAAAAAAAAAAAA;
+
+/// See InputClass::strides.
+uint64_t stridesOf(std::span<const TensorView> inputs) {
+  uint64_t strides = 0;
+  for (size_t i = 0; i < std::min(inputs.size(), kMaxStridedInputs); ++i) {
+    const TensorView &view = inputs[i];
+    if (!view.isContiguous()) {
+      bool isInner = view.strides.back() == static_cast<int64_t>(dtypeSize(view.dtype));
+      strides |= static_cast<uint64_t>(isInner ? InputStrides::InnerContiguous : InputStrides::Any)
+                 << 2 * i;
+    }
+  }
+  return strides;
 }
 
 /// The part of the numbers that an executor counts.
@@ -350,23 +364,45 @@ std::vector<TypeKey> keysOf(std::span<const TensorView> inputs) {
 
 } // namespace
 
-Result<std::shared_ptr<const tracert::Program>>
-CompiledRecord::programFor(size_t index, tracert::Isa isa, std::span<const TensorView> inputs) {
+bool CompiledRecord::InputClass::fits(std::span<const TensorView> inputs,
+                                      uint64_t stridesNow) const {
+  return strides == stridesNow &&
+         std::equal(types.begin(), types.end(), inputs.begin(), inputs.end(),
+                    [](const TypeKey &key, const TensorView &input) {
+                      return key == TypeKey::of(input.dtype, input.shape);
+                    });
+}
+
+Result<const CompiledRecord::Variant *>
+CompiledRecord::variantFor(size_t index, tracert::Isa isa, std::span<const TensorView> inputs,
+                           uint64_t strides) {
   SegmentState &state = states[index];
+  std::vector<TypeKey> types = keysOf(inputs);
+  size_t strideClasses = 0;
   for (auto variant = state.variants.begin(); variant != state.variants.end(); ++variant) {
-    if (variant->isa == isa && fit(variant->inputs, inputs)) {
-      std::rotate(variant, variant + 1, state.variants.end());
-      return state.variants.back().program;
+    if (variant->isa != isa || variant->inputs.types != types) {
+      continue;
     }
+    if (variant->inputs.strides == strides) {
+      std::rotate(variant, variant + 1, state.variants.end());
+      return &state.variants.back();
+    }
+    ++strideClasses;
+  }
+  if (strideClasses + 1 >= kMaxStrideClasses && strides != kAllAny) {
+    return variantFor(index, isa, inputs, kAllAny);
   }
   TRACERT_ASSIGN(const CompilerApi *compiler, loadCompiler());
   const TraceSegment &segment = record.segments[index];
-  std::vector<TensorType> types;
+  std::vector<TensorType> inputTypes;
   for (const TensorView &input : inputs) {
-    types.push_back(input.type());
+    inputTypes.push_back(input.type());
   }
   TraceGraph graph = record.graph(options.name, segment.firstStep, segment.endStep, segment.inputs,
-                                  segment.outputs, types);
+                                  segment.outputs, inputTypes);
+  for (size_t i = 0; i < std::min(graph.inputs.size(), kMaxStridedInputs); ++i) {
+    graph.vars[graph.inputs[i]].strides = static_cast<InputStrides>(strides >> 2 * i & 3);
+  }
   CompileOptions compileOptions;
   if (isa != tracert::Isa::Portable) {
     compileOptions.targets = {isa};
@@ -375,18 +411,22 @@ CompiledRecord::programFor(size_t index, tracert::Isa isa, std::span<const Tenso
   std::shared_ptr<tracert::Program> fresh;
   TRACERT_TRY(compiler->compile(graph, compileOptions, &fresh));
   if (state.variants.size() == kMaxVariants) {
-    const tracert::Program *oldest = state.variants.front().program.get();
-    std::erase_if(state.idle, [&](const IdleExecutor &idle) {
-      bool isGone = &idle.executor->program() == oldest;
-      if (isGone) {
-        goneRuns += runsOf(*idle.executor);
-      }
-      return isGone;
-    });
-    state.variants.erase(state.variants.begin());
+    dropOldestVariant(state);
   }
-  state.variants.push_back({isa, keysOf(inputs), std::move(fresh)});
-  return state.variants.back().program;
+  state.variants.push_back({isa, {std::move(types), strides}, std::move(fresh)});
+  return &state.variants.back();
+}
+
+void CompiledRecord::dropOldestVariant(SegmentState &state) {
+  const tracert::Program *oldest = state.variants.front().program.get();
+  std::erase_if(state.idle, [&](const IdleExecutor &idle) {
+    bool isGone = &idle.executor->program() == oldest;
+    if (isGone) {
+      goneRuns += runsOf(*idle.executor);
+    }
+    return isGone;
+  });
+  state.variants.erase(state.variants.begin());
 }
 
 Result<CompiledRecord::IdleExecutor>
@@ -400,24 +440,37 @@ CompiledRecord::takeExecutor(size_t index, std::span<const TensorView> inputs) {
   if (section.kind == tracert::SectionChoice::Best && isa == tracert::Isa::Portable) {
     section.kind = tracert::SectionChoice::Portable;
   }
+  bool hasCode = section.kind != tracert::SectionChoice::Portable;
+  uint64_t strides = hasCode ? stridesOf(inputs) : 0;
   std::lock_guard lock(mutex);
   SegmentState &state = states[index];
-  for (size_t i = 0; i < state.idle.size(); ++i) {
-    IdleExecutor &idle = state.idle[i];
-    if (idle.section.kind == section.kind && idle.section.isa == section.isa &&
-        idle.pool == eval.pool && fit(idle.inputs, inputs)) {
-      IdleExecutor taken = std::move(idle);
-      state.idle.erase(state.idle.begin() + static_cast<ptrdiff_t>(i));
-      return taken;
+  auto takeIdle = [&](uint64_t wanted) -> std::optional<IdleExecutor> {
+    for (size_t i = 0; i < state.idle.size(); ++i) {
+      IdleExecutor &idle = state.idle[i];
+      if (idle.section.kind == section.kind && idle.section.isa == section.isa &&
+          idle.pool == eval.pool && idle.inputs.fits(inputs, wanted)) {
+        IdleExecutor taken = std::move(idle);
+        state.idle.erase(state.idle.begin() + static_cast<ptrdiff_t>(i));
+        return taken;
+      }
+    }
+    return std::nullopt;
+  };
+  if (std::optional<IdleExecutor> taken = takeIdle(strides)) {
+    return std::move(*taken);
+  }
+  TRACERT_ASSIGN(const Variant *variant, variantFor(index, isa, inputs, strides));
+  if (variant->inputs.strides != strides) {
+    if (std::optional<IdleExecutor> taken = takeIdle(variant->inputs.strides)) {
+      return std::move(*taken);
     }
   }
-  TRACERT_ASSIGN(std::shared_ptr<const tracert::Program> program, programFor(index, isa, inputs));
   tracert::ExecutorOptions executorOptions;
   executorOptions.section = section;
   executorOptions.pool = eval.pool;
   TRACERT_ASSIGN(std::unique_ptr<tracert::Executor> executor,
-                 tracert::Executor::create(std::move(program), executorOptions));
-  return IdleExecutor{section, eval.pool, keysOf(inputs), std::move(executor)};
+                 tracert::Executor::create(variant->program, executorOptions));
+  return IdleExecutor{section, eval.pool, variant->inputs, std::move(executor)};
 }
 
 Status CompiledRecord::runSegment(size_t index, std::span<const TensorView> inputs,

@@ -162,17 +162,23 @@ public:
   TracedFunction::Stats stats() const;
 
 private:
-  /// A segment's program for inputs of these types: what one segment hands to the next may have
-  /// size 1 in one call and not in another.
+  /// What a segment's program is made for: what one segment hands to the next may have size 1 in
+  /// one call and not in another.
+  struct InputClass {
+    std::vector<TypeKey> types;
+    /// Two bits per input (of the first 32): its InputStrides.
+    uint64_t strides = 0;
+    bool fits(std::span<const TensorView> inputs, uint64_t stridesNow) const;
+  };
   struct Variant {
     tracert::Isa isa;
-    std::vector<TypeKey> inputs;
+    InputClass inputs;
     std::shared_ptr<const tracert::Program> program;
   };
   struct IdleExecutor {
     tracert::SectionChoice section;
     tracert::ThreadPool *pool;
-    std::vector<TypeKey> inputs;
+    InputClass inputs;
     std::unique_ptr<tracert::Executor> executor;
   };
   struct SegmentState {
@@ -181,8 +187,10 @@ private:
     std::vector<IdleExecutor> idle;
   };
   Result<IdleExecutor> takeExecutor(size_t segment, std::span<const TensorView> inputs);
-  Result<std::shared_ptr<const tracert::Program>> programFor(size_t segment, tracert::Isa isa,
-                                                             std::span<const TensorView> inputs);
+  Result<const Variant *> variantFor(size_t segment, tracert::Isa isa,
+                                     std::span<const TensorView> inputs, uint64_t strides);
+  /// Its executors go with it.
+  void dropOldestVariant(SegmentState &state);
 
   TraceOptions options;
   mutable std::mutex mutex;
