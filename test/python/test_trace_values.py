@@ -10,6 +10,7 @@ import pytest
 
 import tracec as tc
 from checks import DTYPES, FLOAT_DTYPES, assert_same, sample, snapshot, special_values
+from paths import launches_between, really_on
 
 FOUR = tc.tensor([0, -1, 1, 0])
 SIZES = [(3, 4), (5, 4), (2, 9), (6, 6), (40, 3), (2, 2), (17, 33)]
@@ -475,11 +476,16 @@ def test_threads_and_sections_do_not_change_a_bit():
     expected = snapshot(body(x, at, m))
     function = tc.trace(body)
     function(x, at, m)
-    for section in ("best", "v3", "portable"):
+    for section in tc.stats.runnable_sections():
         for threads in (1, 2):
-            with tc.options(section=section, threads=threads):
+            before = function.stats()
+            with really_on(function, section, threads):
+                shared = tc.stats.shared_loops()
                 for _ in range(2):
                     assert_same(function(x, at, m), expected, f"{section}, {threads} threads")
+                assert (tc.stats.shared_loops() > shared) == (threads == 2)
+            launches, replaced, library = launches_between(before, function.stats())
+            assert replaced == 0 and (launches > 0) == (section != "portable") and library > 0
 
 
 def test_an_axis_that_becomes_one_keeps_the_order_of_eager():
