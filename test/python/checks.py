@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import inspect
 import itertools
+import re
 
 import numpy as np
 
@@ -16,6 +17,11 @@ DTYPES = ("bool", "uint8", "int32", "int64", "float16", "float32", "float64")
 INTEGER_DTYPES = ("uint8", "int32", "int64")
 FLOAT_DTYPES = ("float16", "float32", "float64")
 CATEGORY = {"bool": 1, "uint8": 2, "int32": 2, "int64": 2, "float16": 3, "float32": 3, "float64": 3}
+
+
+def stable_name(parameter):
+    """The repr of a test's parameter without addresses: processes that share the tests must name them alike."""
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(parameter))
 
 
 def dtype_object(name):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
 import tracec as tc
-from checks import DTYPES, assert_same, sample
+from checks import DTYPES, assert_same, sample, stable_name
 from index_forms import (
     as_tensors,
     faulty_forms,
@@ -236,7 +236,7 @@ def test_rank_0_tensor_acts_as_an_int_for_placement():
     [1.0, "a", [0.5], [slice(None)], object(), 1j, (0, 1.5), np.float32([0]), ([0, 1], [0, 1, 2]), (Ellipsis, Ellipsis), (0, 0, 0, 0)]
     + [["a"], [None], 2, -3, (0, 3), [2], [-3], (slice(None), [0, 3])]
     + [np.ones((2, 4), bool), np.ones(3, bool), (slice(None), np.ones(2, bool)), [True, False, True]],
-    ids=repr,
+    ids=stable_name,
 )
 def test_bad_index_is_an_index_error(index):
     x = tc.tensor(X)

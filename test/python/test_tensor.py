@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tracec as tc
-from checks import DTYPES, FLOAT_DTYPES, assert_same, dtype_object, ordered_extreme, sample, special_values, to_numpy
+from checks import DTYPES, FLOAT_DTYPES, assert_same, dtype_object, ordered_extreme, sample, special_values, stable_name, to_numpy
 
 # ---------------------------------------------------------------------------------------------- creation
 
@@ -83,7 +83,7 @@ def test_ragged(ragged):
     "bad",
     ["text", ["a"], [None], None, object(), [object()], np.array(["a"]), np.array([1, None], dtype=object)]
     + [np.zeros(2, "datetime64[s]"), np.zeros(2, [("a", "i4")]), np.zeros(2, np.longdouble), {"a": 1}, {1, 2}],
-    ids=repr,
+    ids=stable_name,
 )
 def test_unsupported_data(bad):
     with pytest.raises(TypeError):
