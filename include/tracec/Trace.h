@@ -111,6 +111,9 @@ public:
   /// The body returned `results` (the tensors in what it returned; must be given, so that they are
   /// outputs). Runs what is pending and commits.
   Status finish(std::span<const Tensor> results);
+  /// The body ended by an exception: commits nothing. Returns the data error of an op that came
+  /// before, which eager code would have met first.
+  Status abandon();
 
 private:
   struct Impl;

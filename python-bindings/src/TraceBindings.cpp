@@ -285,14 +285,18 @@ PyObject *finish(PyObject *self, PyObject *list) {
   return none(scope->finish(results));
 }
 
-PyObject *abandon(PyObject *self, PyObject *) {
-  reinterpret_cast<CallObject *>(self)->scope.reset();
-  Py_RETURN_NONE;
+/// abandon(is_error): raises the data error that eager code would have met before an exception.
+PyObject *abandon(PyObject *self, PyObject *isError) {
+  std::unique_ptr<CallScope> scope = std::move(reinterpret_cast<CallObject *>(self)->scope);
+  if (!scope || isError != Py_True) {
+    Py_RETURN_NONE;
+  }
+  return none(scope->abandon());
 }
 
 PyMethodDef callMethods[] = {
     {"finish", finish, METH_O, nullptr},
-    {"abandon", abandon, METH_NOARGS, nullptr},
+    {"abandon", abandon, METH_O, nullptr},
     {},
 };
 

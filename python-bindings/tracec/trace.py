@@ -139,8 +139,9 @@ class TracedFunction:
         try:
             result = self._function(*args, **kwargs)
             tensors = result_tensors(result, [])
-        except BaseException:
-            call.abandon()
+        except BaseException as error:
+            # An op before may have failed in eager code; then its error is raised instead.
+            call.abandon(isinstance(error, Exception))
             raise
         call.finish(tensors)
         if flat.baked:

@@ -31,6 +31,7 @@ VarId TraceRecorder::newVar(const TensorType &type, uint32_t slot, uint64_t alwa
   record.vars.push_back(type);
   record.slotOfVar.push_back(slot);
   record.alwaysOnes.push_back(alwaysOnes);
+  madeAtStep.push_back(kNoStep);
   held.emplace_back();
   return static_cast<VarId>(record.vars.size() - 1);
 }
@@ -74,6 +75,7 @@ Result<Values> TraceRecorder::apply(const OpCall &call, std::span<const Value> o
   for (size_t i = 0; i < results.size(); ++i) {
     VarId var = newVar(results[i]->type(), ~0u, ones[i]);
     markOwn(results[i], var);
+    madeAtStep[var] = static_cast<int64_t>(record.steps.size());
     step.results.push_back(var);
   }
   record.steps.push_back({false, static_cast<uint32_t>(record.ops.size())});
@@ -90,6 +92,9 @@ Result<Value> TraceRecorder::onConstant(ConstantTag tag, const PythonScalar &sca
 }
 
 Result<Value> TraceRecorder::readCell(Cell &cell) {
+  if (auto waiting = pending.find(&cell); waiting != pending.end()) {
+    return waiting->second;
+  }
   Value value = cell.value;
   if (isOwn(cell) || written.contains(&cell) || slotOfCell.contains(&cell)) {
     return value;
@@ -116,8 +121,15 @@ Status TraceRecorder::storeCell(Cell &cell, Value value) {
     writtenOrder.push_back(CellRef(&cell));
   }
   written[&cell] = value;
-  cell.value = std::move(value);
+  pending[&cell] = std::move(value);
   return Status();
+}
+
+void TraceRecorder::commit() {
+  for (auto &[cell, value] : pending) {
+    cell->value = std::move(value);
+  }
+  pending.clear();
 }
 
 void TraceRecorder::endSegment(bool isExcluded) {
@@ -147,15 +159,19 @@ void TraceRecorder::expectSameShape(const Value &old, const Value &now) {
 }
 
 Status TraceRecorder::onHostRead(const Value &value) {
-  if (value->traceSerial != ownSerial || record.segments.back().firstStep == record.steps.size()) {
+  // As in a replay, only a value that is not there yet ends the segment and commits.
+  if (value->traceSerial != ownSerial ||
+      madeAtStep[value->traceVar] < int64_t(record.segments.back().firstStep)) {
     return Status();
   }
+  commit();
   endSegment(/*isExcluded=*/false);
   record.segments.emplace_back().firstStep = static_cast<uint32_t>(record.steps.size());
   return Status();
 }
 
 Status TraceRecorder::beginExcluded() {
+  commit();
   endSegment(/*isExcluded=*/true);
   record.segments.emplace_back().firstStep = static_cast<uint32_t>(record.steps.size());
   return Status();
@@ -174,10 +190,12 @@ Status TraceRecorder::finish(std::span<const Tensor> results) {
     TRACERT_ASSIGN(Value value, result.read());
     record.results.push_back(varOf(value));
   }
+  commit();
   endSegment(/*isExcluded=*/false);
   record.completeSegments();
   // Only the values of constants and slots are needed from here on.
   held.clear();
+  madeAtStep.clear();
   written.clear();
   externals.clear();
   return Status();

@@ -50,6 +50,14 @@ std::string constantText(ConstantTag tag, const PythonScalar &scalar, const Valu
   return tagName(tag);
 }
 
+/// The error with its op and line, in the form of the executor's (see opPlace in the runtime).
+Status placedAt(const OpStep &op, uint32_t number, const Status &status) {
+  std::string place =
+      "op #" + std::to_string(number) + " " + quoted(op.call.info().name) +
+      (op.loc.file.empty() ? "" : " at " + op.loc.file + ":" + std::to_string(op.loc.line));
+  return Status(status.code(), status.message() + " (" + place + ")");
+}
+
 const char *const kConstantAdvice =
     "pass the value as a tensor argument, or make it part of the arguments, so that it may change";
 const char *const kStructureAdvice =
@@ -88,6 +96,14 @@ TraceReplayer::TraceReplayer(const CallArguments &call, std::shared_ptr<Compiled
 }
 
 Status TraceReplayer::failed(Status status) {
+  // Whatever ends the call, an op before it may have failed in eager.
+  if (Status earlier = firstError(position); !earlier.ok()) {
+    status = std::move(earlier);
+  }
+  return end(std::move(status));
+}
+
+Status TraceReplayer::end(Status status) {
   isOver = true;
   failure = status;
   overlay.clear();
@@ -225,9 +241,23 @@ Result<Values> TraceReplayer::apply(const OpCall &call, std::span<const Value> o
                 kStructureAdvice);
   }
   TRACERT_TRY(checkOp(expected, number, call, operands));
-  TRACERT_ASSIGN(Values results, makeResults(expected, call, operands));
+  Result<Values> results = makeResults(expected, call, operands);
+  if (!results.ok()) {
+    return wordFailure(at, results.status());
+  }
   position = at + 1;
   return results;
+}
+
+/// The op at `step` breaks its type rule. Sizes that are not known yet must not show in the text,
+/// and an op before it may be the one that fails.
+Status TraceReplayer::wordFailure(uint32_t step, const Status &status) {
+  uint32_t failedStep = step;
+  Status first = firstError(step + 1, &failedStep);
+  if (first.ok()) {
+    return status;
+  }
+  return failedStep < step ? end(std::move(first)) : first;
 }
 
 Result<Values> TraceReplayer::makeResults(const OpStep &expected, const OpCall &call,
@@ -416,6 +446,62 @@ Status TraceReplayer::runSegments() {
   return Status();
 }
 
+Status TraceReplayer::firstError(uint32_t end, uint32_t *failedStep) {
+  if (isOver || segmentsRun == record.segments.size()) {
+    return Status();
+  }
+  uint32_t first = record.segments[segmentsRun].firstStep;
+  std::unordered_map<VarId, uint32_t> lastUse;
+  for (uint32_t i = first; i < end; ++i) {
+    if (!record.steps[i].isConstant) {
+      for (VarId operand : record.ops[record.steps[i].index].operands) {
+        lastUse[operand] = i;
+      }
+    }
+  }
+  std::unordered_map<VarId, Value> computed;
+  tracert::IndexMode mode = evalOptions().indexMode;
+  Status status;
+  for (uint32_t i = first; i < end && status.ok(); ++i) {
+    if (record.steps[i].isConstant) {
+      continue;
+    }
+    uint32_t number = record.steps[i].index;
+    const OpStep &op = record.ops[number];
+    Values operands;
+    for (VarId var : op.operands) {
+      auto made = computed.find(var);
+      const Value &value = made != computed.end() ? made->second : values[var];
+      if (!value || (value->state() != ValueImpl::State::Ready && value->source() == this)) {
+        // Only a trace that is broken already lacks an operand.
+        return Status();
+      }
+      operands.push_back(value);
+    }
+    evalOptions().indexMode = op.indexMode;
+    Result<Values> results = evaluate(op.call, operands);
+    evalOptions().indexMode = mode;
+    if (!results.ok()) {
+      status = placedAt(op, number, results.status());
+      if (failedStep) {
+        *failedStep = i;
+      }
+      break;
+    }
+    for (size_t r = 0; r < op.results.size(); ++r) {
+      if (lastUse.contains(op.results[r])) {
+        computed[op.results[r]] = (*results)[r];
+      }
+    }
+    for (VarId var : op.operands) {
+      if (lastUse[var] == i) {
+        computed.erase(var);
+      }
+    }
+  }
+  return status;
+}
+
 Status TraceReplayer::checkGuards(const TraceSegment &segment) {
   for (const auto &[old, now] : segment.sameShapes) {
     if (!(values[old]->shape() == values[now]->shape())) {
@@ -531,11 +617,15 @@ Status TraceReplayer::finish(std::span<const Tensor> results) {
   return Status();
 }
 
-void TraceReplayer::abandon() {
-  if (!isOver) {
-    (void)failed(Status::invalidArgument("the traced call that should compute this tensor ended "
-                                         "in an error"));
+Status TraceReplayer::abandon(FindError findError) {
+  if (isOver) {
+    return Status();
   }
+  Status earlier = findError == FindError::Yes ? firstError(position) : Status();
+  (void)end(earlier.ok() ? Status::invalidArgument("the traced call that should compute this "
+                                                   "tensor ended in an error")
+                         : earlier);
+  return earlier;
 }
 
 } // namespace tracec

@@ -17,8 +17,10 @@ public:
   /// An excluded region begins here.
   virtual Status beginExcluded() = 0;
   virtual Status finish(std::span<const Tensor> results) = 0;
-  /// The call ended by an exception.
-  virtual void abandon() = 0;
+  /// The call ended by an exception: what was not committed is dropped. Returns the data error that
+  /// eager would have met before, if it is to be found.
+  enum class FindError : uint8_t { No, Yes };
+  virtual Status abandon(FindError findError) = 0;
   virtual Result<Value> onConstant(ConstantTag tag, const PythonScalar &scalar, Value value) = 0;
   Result<Value> onHostData(Value value) final;
   Result<Value> onScalar(const PythonScalar &scalar, Value value) final;
@@ -52,7 +54,7 @@ public:
   Result<Value> onConstant(ConstantTag tag, const PythonScalar &scalar, Value value) override;
   Status beginExcluded() override;
   Status finish(std::span<const Tensor> results) override;
-  void abandon() override {}
+  Status abandon(FindError) override { return Status(); }
   TraceRecord takeRecord() { return std::move(record); }
 
 private:
@@ -64,13 +66,21 @@ private:
   VarId varOf(const Value &value);
   void markOwn(const Value &value, VarId var);
   void endSegment(bool isExcluded);
+  /// Lets the cells have what was written since the last commit.
+  void commit();
 
+  static constexpr int64_t kNoStep = -1;
   TraceRecord record;
+  /// By var: the op's step; kNoStep for constants and slots.
+  std::vector<int64_t> madeAtStep;
   /// By var: keeps results alive so that the ones Python still holds are seen at a segment's end.
   Values held;
   std::unordered_map<const ValueImpl *, VarId> externals;
   std::unordered_map<const Cell *, uint32_t> slotOfCell;
+  /// The last value written, and the one that waits for a commit.
   std::unordered_map<const Cell *, Value> written;
+  std::unordered_map<Cell *, Value> pending;
+  /// Keeps the written cells alive.
   std::vector<CellRef> writtenOrder;
 };
 
@@ -85,7 +95,7 @@ public:
   Result<Value> onConstant(ConstantTag tag, const PythonScalar &scalar, Value value) override;
   Status beginExcluded() override;
   Status finish(std::span<const Tensor> results) override;
-  void abandon() override;
+  Status abandon(FindError findError) override;
 
   Status fill(ValueImpl &value) override;
   void retain() override { ++references; }
@@ -108,11 +118,17 @@ private:
                              std::span<const Value> operands);
   Status fail(const char *code, const char *reason, uint32_t op, const tracert::SourceLoc &then,
               const std::string &detail, const std::string &advice);
+  /// Ends the call with the error that came first.
   Status failed(Status status);
+  Status end(Status status);
+  Status wordFailure(uint32_t step, const Status &status);
   /// The first op at or after the current step; the number of ops when there is none.
   uint32_t nextOp() const;
   /// Runs the segments that end at or before the current step.
   Status runSegments();
+  /// Eager's error: the ops of the current segment before step `end` run one by one on the
+  /// segment's immutable inputs. Ok when none fails; `failedStep` is the step that does.
+  Status firstError(uint32_t end, uint32_t *failedStep = nullptr);
   Status checkGuards(const TraceSegment &segment);
   /// After an excluded region, which may have written cells that the trace has not read yet.
   Status rereadCaptures();

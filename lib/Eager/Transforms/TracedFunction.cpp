@@ -283,9 +283,14 @@ CallScope::CallScope(std::shared_ptr<TracedFunction> function) : impl(std::make_
 CallScope::~CallScope() {
   impl->remove();
   if (impl->replayer) {
-    impl->replayer->abandon();
+    (void)impl->replayer->abandon(TraceSession::FindError::No);
     impl->replayer->release();
   }
+}
+
+Status CallScope::abandon() {
+  impl->remove();
+  return impl->session() ? impl->session()->abandon(TraceSession::FindError::Yes) : Status();
 }
 
 Status CallScope::begin(const CallArguments &arguments) {
