@@ -6,6 +6,7 @@
 #include "tracert/scalar/FloatMode.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tracert {
 namespace {
@@ -39,13 +40,14 @@ public:
     TRACERT_TRY(takeInputs(inputs));
     Plan *plan = findPlan();
     if (!plan) {
-      TRACERT_TRY(makePlan(plan));
+      TRACERT_TRY(checkCallInputs(shared, taken));
     }
-    plan->lastUse = counters.runs;
-    if (Status status = runner.run(*plan, taken, outputs, failed); !status.ok()) {
-      return atOp(shared, failed, status);
+    Status status = plan ? Status() : makePlan(plan);
+    if (status.ok()) {
+      plan->lastUse = counters.runs;
+      status = runner.run(*plan, taken, outputs, failed);
     }
-    return updateState(outputs);
+    return status.ok() ? updateState(outputs) : firstError(status);
   }
 
   OpIndex failedOp() const override { return failed; }
@@ -56,14 +58,11 @@ public:
     failed = kNoIndex;
     TRACERT_TRY(takeInputs(inputs));
     TRACERT_TRY(checkCallInputs(shared, taken));
-    Result<std::unique_ptr<Plan>> plan = buildPlan(core, taken, {.keepsAllValues = true}, failed);
-    if (!plan.ok()) {
-      return atOp(shared, failed, plan.status());
-    }
-    if (Status status = runner.runKeeping(**plan, taken, failed); !status.ok()) {
+    std::unique_ptr<Plan> plan;
+    if (Status status = runOpByOp({.isOpByOp = true, .keepsAllValues = true}, plan); !status.ok()) {
       return atOp(shared, failed, status);
     }
-    return runner.copyValues(**plan, values);
+    return runner.copyValues(*plan, values);
   }
 
   Stats stats() const override {
@@ -157,12 +156,28 @@ private:
     return nullptr;
   }
 
-  Status makePlan(Plan *&plan) {
-    TRACERT_TRY(checkCallInputs(shared, taken));
-    Result<std::unique_ptr<Plan>> made = buildPlan(core, taken, {}, failed);
-    if (!made.ok()) {
-      return atOp(shared, failed, made.status());
+  Status runOpByOp(const PlanOptions &options, std::unique_ptr<Plan> &plan) {
+    TRACERT_ASSIGN(plan, buildPlan(core, taken, options, failed));
+    return runner.runOpByOp(*plan, taken, failed);
+  }
+
+  /// A schedule groups ops and checks some early, and inputs are never written: the ops one by one
+  /// give the error that is first in program order, with every size known.
+  Status firstError(const Status &status) {
+    if (status.code() != StatusCode::OutOfMemory) {
+      OpIndex scheduled = std::exchange(failed, kNoIndex);
+      std::unique_ptr<Plan> plan;
+      Status first = runOpByOp({.isOpByOp = true}, plan);
+      if (!first.ok() && first.code() != StatusCode::OutOfMemory) {
+        return atOp(shared, failed, first);
+      }
+      failed = scheduled;
     }
+    return atOp(shared, failed, status);
+  }
+
+  Status makePlan(Plan *&plan) {
+    TRACERT_ASSIGN(std::unique_ptr<Plan> made, buildPlan(core, taken, {}, failed));
     ++counters.plans;
     if (plans.size() == kMaxPlans) {
       auto oldest = std::min_element(plans.begin(), plans.end(), [](const auto &a, const auto &b) {
@@ -170,7 +185,7 @@ private:
       });
       plans.erase(oldest);
     }
-    plans.push_back(std::move(made).value());
+    plans.push_back(std::move(made));
     plan = latest = plans.back().get();
     return {};
   }

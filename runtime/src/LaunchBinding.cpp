@@ -303,6 +303,13 @@ private:
       }
     }
     TRACERT_TRY(needsMemory(baseValue));
+    // The kernel looks only at indices that it meets in its domain; the op checks all of them.
+    bool isEmpty = std::find(bound.domain.begin(), bound.domain.end(), 0) != bound.domain.end();
+    bool hasIndices = std::any_of(extras.begin(), extras.end(),
+                                  [](const TensorView &extra) { return extra.elementCount() > 0; });
+    if (isEmpty && hasIndices) {
+      return BindOutcome::NotFitting;
+    }
     TRACERT_ASSIGN(IndexAccess found, indexAccess(items, values[baseValue].view, extras, {}));
     if (access.kind == AccessKind::Gather) {
       for (const IndexAccess::IndexedAxis &axis : found.axes) {

@@ -152,7 +152,9 @@ struct Plan {
 };
 
 struct PlanOptions {
-  /// Every op is a DynamicOp of the portable schedule and no value is released.
+  /// Every op is a DynamicOp, in program order, whatever the section.
+  bool isOpByOp = false;
+  /// No value is released.
   bool keepsAllValues = false;
 };
 

@@ -21,7 +21,7 @@ public:
     }
     addInputs(inputs);
     addConstants();
-    if (options.keepsAllValues) {
+    if (options.isOpByOp) {
       for (OpIndex op = 0; op < program.ops.size(); ++op) {
         TRACERT_TRY(planDynamicOp(op, /*types=*/nullptr));
       }
@@ -85,7 +85,8 @@ private:
   Status planInstruction(const Instruction &instruction) {
     switch (instruction.kind) {
     case InstructionKind::RunOp:
-      return planOp(instruction.index, OpMode::Run);
+      return planOp(instruction.index,
+                    isOnlyCheck(instruction.index) ? OpMode::CheckOnly : OpMode::Run);
     case InstructionKind::CheckTypes:
       return planOp(instruction.index, OpMode::CheckOnly);
     case InstructionKind::Launch:
@@ -94,6 +95,25 @@ private:
     return Status::unsupported("instruction kind " +
                                std::to_string(static_cast<int>(instruction.kind)) +
                                " is not known to this version");
+  }
+
+  /// An op that nothing reads and that data cannot break is there for its type rule.
+  bool isOnlyCheck(OpIndex index) {
+    if (isRead.empty()) {
+      isRead.resize(program.values.size());
+      for (const OpDef &op : program.ops) {
+        for (ValueId operand : op.operands) {
+          isRead[operand] = true;
+        }
+      }
+      for (const OutputDef &output : program.outputs) {
+        isRead[output.value] = true;
+      }
+    }
+    const OpDef &op = program.ops[index];
+    return !op.call.info().has(kTraitMayFail) &&
+           std::none_of(op.results.begin(), op.results.end(),
+                        [&](ValueId result) { return isRead[result]; });
   }
 
   std::vector<OperandInfo> operandInfos(const OpDef &op) const {
@@ -460,6 +480,8 @@ private:
   Plan &plan;
   std::vector<uint32_t> marks;
   uint32_t lastMark = 0;
+  /// By value: an op or an output reads it. Empty: not asked yet.
+  std::vector<bool> isRead;
 };
 
 } // namespace

@@ -335,9 +335,7 @@ Status PlanRunner::runDynamicLaunch(Plan &plan, Step &step, OpIndex &failedOp) {
   LaunchOutcome result =
       launches.run(*step.launch, partials ? partials->data() : nullptr, core.pool);
   if (result.isIndexError) {
-    TRACERT_TRY(runCoveredOps(plan, instruction, failedOp));
-    return Status::internal("kernel '" + kernel.name +
-                            "' reports an index out of range that its ops do not find");
+    return badIndexIn(kernel);
   }
   if (kernel.countValue != kNoIndex) {
     return takeCount(plan, instruction, result.count, failedOp);

@@ -160,7 +160,7 @@ private:
       ValueId id = program.outputs[i].value;
       PlanValue &value = plan.values[id];
       PlanOutput output;
-      if (value.state == ValueState::Dynamic || options.keepsAllValues) {
+      if (value.state == ValueState::Dynamic || options.isOpByOp) {
         output.isDynamic = true;
         plan.outputs.push_back(output);
         continue;

@@ -64,7 +64,7 @@ Status PlanRunner::runSteps(Plan &plan, std::span<const TensorView> inputs, OpIn
   for (Step &step : plan.steps) {
     TRACERT_TRY(runStep(plan, step, failedOp));
   }
-  return {};
+  return recheckPending(plan, failedOp);
 }
 
 Status PlanRunner::run(Plan &plan, std::span<const TensorView> inputs,
@@ -79,7 +79,7 @@ Status PlanRunner::run(Plan &plan, std::span<const TensorView> inputs,
   return status;
 }
 
-Status PlanRunner::runKeeping(Plan &plan, std::span<const TensorView> inputs, OpIndex &failedOp) {
+Status PlanRunner::runOpByOp(Plan &plan, std::span<const TensorView> inputs, OpIndex &failedOp) {
   return runSteps(plan, inputs, failedOp);
 }
 
@@ -98,7 +98,7 @@ Status PlanRunner::runStep(Plan &plan, Step &step, OpIndex &failedOp) {
              step.results[0]);
     return {};
   case StepKind::Launch:
-    return runLaunch(plan, step, failedOp);
+    return runLaunch(step);
   case StepKind::DynamicLaunch:
     TRACERT_TRY(runDynamicLaunch(plan, step, failedOp));
     break;
@@ -125,7 +125,7 @@ Status PlanRunner::runLibraryKernel(OpIndex op, std::span<const TensorView> oper
   return runKernel(core.context(op), program.ops[op].call, operands, results);
 }
 
-Status PlanRunner::runLaunch(Plan &plan, Step &step, OpIndex &failedOp) {
+Status PlanRunner::runLaunch(Step &step) {
   for (size_t i = 0; i < step.operands.size(); ++i) {
     copyView({core.pool, core.isa, core.allocator, IndexMode::Checked}, step.operands[i],
              step.results[i]);
@@ -136,12 +136,11 @@ Status PlanRunner::runLaunch(Plan &plan, Step &step, OpIndex &failedOp) {
   }
   ++launchCount;
   LaunchOutcome outcome = launches.run(*step.launch, step.partials, core.pool);
-  if (!outcome.isIndexError) {
-    return {};
-  }
-  // The ops themselves find the first bad index in program order and word the error.
-  TRACERT_TRY(runCoveredOps(plan, step.instruction, failedOp));
-  return Status::internal("kernel '" + step.launch->kernel->name +
+  return outcome.isIndexError ? badIndexIn(*step.launch->kernel) : Status();
+}
+
+Status badIndexIn(const KernelDef &kernel) {
+  return Status::internal("kernel '" + kernel.name +
                           "' reports an index out of range that its ops do not find");
 }
 

@@ -11,15 +11,19 @@
 
 namespace tracert {
 
+/// A launch only notes that an index is bad; the ops, run one by one, find the first and word the
+/// error.
+Status badIndexIn(const KernelDef &kernel);
+
 class PlanRunner {
 public:
   explicit PlanRunner(const ExecutorCore &core) : core(core), program(*core.program) {}
 
   Status run(Plan &plan, std::span<const TensorView> inputs, std::vector<OwnedTensor> &outputs,
              OpIndex &failedOp);
-  /// The same without outputs, for a plan that keeps all values ...
-  Status runKeeping(Plan &plan, std::span<const TensorView> inputs, OpIndex &failedOp);
-  /// ... and copies of each of them.
+  /// The same without outputs, for a plan op by op ...
+  Status runOpByOp(Plan &plan, std::span<const TensorView> inputs, OpIndex &failedOp);
+  /// ... and copies of the values that it keeps.
   Status copyValues(Plan &plan, std::vector<OwnedTensor> &values);
 
   /// The counts of Executor::Stats that running adds to.
@@ -35,7 +39,7 @@ private:
   Status runStep(Plan &plan, Step &step, OpIndex &failedOp);
   Status runLibraryKernel(OpIndex op, std::span<const TensorView> operands,
                           std::span<const TensorView> results);
-  Status runLaunch(Plan &plan, Step &step, OpIndex &failedOp);
+  Status runLaunch(Step &step);
   Status collectOutputs(Plan &plan, std::vector<OwnedTensor> &outputs);
   void reset(Plan &plan);
 
