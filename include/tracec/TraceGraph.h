@@ -49,6 +49,9 @@ struct TraceGraph {
   std::vector<TraceVar> vars;
   std::vector<VarId> inputs;
   std::vector<std::string> inputNames;
+  /// Per input and axis a number, equal where the program's door compares the sizes (-1: static).
+  /// Empty: the door compares those that meet in the program, which the compiler finds out.
+  std::vector<std::vector<int64_t>> sizeNumbers;
   std::vector<TraceConstant> constants;
   std::vector<TraceOp> ops;
   std::vector<VarId> outputs;

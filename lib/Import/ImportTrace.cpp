@@ -2,6 +2,7 @@
 
 #include "trace/IR/ConstantData.h"
 #include "trace/Transforms/SizeAnalysis.h"
+#include "trace/Transforms/SymbolicSizes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -68,6 +69,14 @@ private:
         function.setArgAttr(index, trace::kRecordedShapeAttr,
                             builder.getDenseI64ArrayAttr({shape.data(), shape.size()}));
       }
+    }
+    for (auto [index, numbers] : llvm::enumerate(graph.sizeNumbers)) {
+      if (!cast<RankedTensorType>(function.getArgument(index).getType()).hasStaticShape()) {
+        function.setArgAttr(index, trace::kSymbolsAttr, builder.getDenseI64ArrayAttr(numbers));
+      }
+    }
+    if (!graph.sizeNumbers.empty()) {
+      function->setAttr(trace::kGivenSymbolsAttr, builder.getUnitAttr());
     }
     for (auto [index, name] : llvm::enumerate(graph.outputNames)) {
       function.setResultAttr(index, trace::kNameAttr, builder.getStringAttr(name));

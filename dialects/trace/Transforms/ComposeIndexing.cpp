@@ -1,7 +1,7 @@
 #include "trace/Transforms/Passes.h"
 
 #include "trace/Transforms/ComposeItems.h"
-#include "trace/Transforms/SymbolicSizes.h"
+#include "trace/Transforms/RuleTrial.h"
 #include "tracert/generated/OpAttrs.h"
 
 #define DEBUG_TYPE "trace-compose-indexing"
@@ -65,11 +65,19 @@ private:
     (void)(composeViews(op) || sliceBeforeGather(op) || readWhatWasSet(op) || setToWhere(op));
   }
 
-  /// subtensor of subtensor.
+  /// subtensor of subtensor. An error keeps its place in the program and its axis: what can fail
+  /// stays where it is, and its axes do not shift.
   bool composeViews(Operation *op) {
     Operation *inner = op->getOperands().empty() ? nullptr : op->getOperand(0).getDefiningOp();
     if (!isa<SubtensorOp>(op) || !isa_and_nonnull<SubtensorOp>(inner) ||
         isUnchecked(op) != isUnchecked(inner)) {
+      return false;
+    }
+    bool innerFails = mayFail(inner);
+    if (mayFail(op) && (innerFails || !keepsAxes(inner))) {
+      return false;
+    }
+    if (innerFails && !indexOperandsOf(op).empty()) {
       return false;
     }
     auto source = cast<RankedTensorType>(inner->getOperand(0).getType());
@@ -79,8 +87,10 @@ private:
     }
     Operands operands{inner->getOperand(0)};
     operands.append(composed->operands);
-    Operation *one = create(op, indexCall(OpKind::subtensor, composed->items), operands,
-                            op->getResultTypes(), {op, inner});
+    Operation *failing = innerFails ? inner : op;
+    Operation *other = innerFails ? op : inner;
+    Operation *one = create(failing, indexCall(OpKind::subtensor, composed->items), operands,
+                            op->getResultTypes(), {failing, other});
     copyUnchecked(op, one);
     replace(op, one->getResult(0));
     // Its checks are in the composed op.
@@ -88,6 +98,12 @@ private:
       inner->erase();
     }
     return true;
+  }
+
+  /// Only slices: axis i of the result is axis i of the operand.
+  static bool keepsAxes(Operation *subtensor) {
+    return llvm::all_of(indexItemsOf(subtensor).toItems().items,
+                        [](const IndexItem &item) { return item.kind == IndexItemKind::Slice; });
   }
 
   void copyUnchecked(Operation *from, Operation *to) {
@@ -98,7 +114,7 @@ private:
   }
 
   /// x[:, idx][1:5] -> x[1:5, :][:, idx]: the slice is free and the gather reads less. The indexed
-  /// axes are kept whole, so that every index is still checked.
+  /// axes are kept whole and where they are, so that every index is checked as it was.
   bool sliceBeforeGather(Operation *op) {
     Operation *gather = op->getOperands().empty() ? nullptr : op->getOperand(0).getDefiningOp();
     if (!isa<SubtensorOp>(op) || !isa_and_nonnull<IndexingMultiAxisVecOp>(gather) ||
@@ -114,7 +130,7 @@ private:
     ArrayRef<int64_t> shape = cast<RankedTensorType>(gather->getOperand(0).getType()).getShape();
     size_t position = 0; // in outer
     unsigned axis = 0;   // of x
-    bool isSmaller = false;
+    bool isSmaller = false, dropsAxis = false;
     for (const IndexItem &item : index.items.items) {
       unsigned resultAxes = 1;
       switch (item.kind) {
@@ -125,6 +141,9 @@ private:
         resultAxes = cast<RankedTensorType>(index.operands[0].getType()).getRank();
         [[fallthrough]];
       case IndexItemKind::Mask: {
+        if (dropsAxis) {
+          return false;
+        }
         unsigned usedAxes = item.kind == IndexItemKind::Mask ? item.maskRank : 1;
         viewItems.items.resize(viewItems.items.size() + usedAxes);
         axis += usedAxes;
@@ -148,6 +167,7 @@ private:
           return false;
         }
         isSmaller |= !isFullSlice(outerItem);
+        dropsAxis |= isInt;
         viewItems.items.push_back(*composed);
         if (!isInt) {
           gatherItems.items.push_back(IndexItem());
@@ -167,9 +187,9 @@ private:
     if (failed(viewTypes)) {
       return false;
     }
-    Operation *view = create(op, viewCall, viewOperands, *viewTypes, {op});
+    Operation *view = create(gather, viewCall, viewOperands, *viewTypes, {op});
     Operation *result =
-        create(op, indexCall(OpKind::indexing_multi_axis_vec, gatherItems),
+        create(gather, indexCall(OpKind::indexing_multi_axis_vec, gatherItems),
                {view->getResult(0), index.operands[0]}, op->getResultTypes(), {gather, op});
     copyUnchecked(gather, result);
     replace(op, result->getResult(0));
@@ -233,7 +253,8 @@ private:
     // The value's axes are those after the mask, the count, those before the mask; from the end.
     bool hasCountAxis = valueRank > after;
     if ((hasCountAxis && valueType.getDimSize(valueRank - 1 - after) != 1) ||
-        (valueRank > after + 1 && *maskRank != 1) || !maskFits(mask, base, before)) {
+        (valueRank > after + 1 && *maskRank != 1) || !maskFits(mask, base, before) ||
+        !valueFits(value, base, after)) {
       return false;
     }
     if (after > 0) {
@@ -255,6 +276,23 @@ private:
       return false;
     }
     replace(op, create(op, where, {mask, value, base}, resultType, {op})->getResult(0));
+    return true;
+  }
+
+  /// where words another error: the value's axes beside the count must be those of the base, or 1.
+  bool valueFits(Value value, Value base, unsigned after) {
+    SmallVector<SymbolicDim> valueDims = sizes.of(value), baseDims = sizes.of(base);
+    unsigned rank = valueDims.size();
+    if (rank > baseDims.size()) {
+      return false;
+    }
+    for (unsigned fromEnd = 1; fromEnd <= rank; ++fromEnd) {
+      SymbolicDim dim = valueDims[rank - fromEnd];
+      bool isCount = fromEnd == after + 1;
+      if (!isCount && dim != kOne && dim != baseDims[baseDims.size() - fromEnd]) {
+        return false;
+      }
+    }
     return true;
   }
 
@@ -292,15 +330,18 @@ private:
     FailureOr<OpCall> producerCall = opCallOf(producer);
     SmallVector<std::optional<OpCall>> calls;
     bool touchesFull = false;
+    bool viewFails = canFail(op, sizes);
     for (Value operand : producer->getOperands()) {
       std::optional<OpCall> call;
       bool isRankZero = cast<RankedTensorType>(operand.getType()).getRank() == 0;
       if (!isRankZero) {
         call = viewOfOperand(op, *viewCall, operand, producer->getResult(0));
-        if (!call) {
+        bool isFull = sizes.sameShape(operand, producer->getResult(0));
+        // An error must name the axis and the shape that the user's view met.
+        if (!call || (viewFails && !isFull)) {
           return previous;
         }
-        touchesFull |= sizes.sameShape(operand, producer->getResult(0));
+        touchesFull |= isFull;
       }
       calls.push_back(std::move(call));
     }

@@ -1,6 +1,6 @@
 #include "trace/Transforms/Passes.h"
 
-#include "trace/IR/OpBridge.h"
+#include "trace/Transforms/RuleTrial.h"
 
 #define DEBUG_TYPE "trace-eliminate-dead-ops"
 
@@ -15,11 +15,22 @@ namespace {
 
 struct EliminateDeadOps : impl::EliminateDeadOpsPassBase<EliminateDeadOps> {
   void runOnOperation() override {
-    // Users before what they use, so that one walk is enough.
     Block &block = getOperation().getBody().front();
+    // Made for the first op that needs it: most programs have no dead ops.
+    std::optional<SymbolicSizes> sizes;
+    auto isCheck = [&](Operation *op) {
+      if (mayFail(op)) {
+        return true;
+      }
+      if (!sizes) {
+        sizes.emplace(getOperation());
+      }
+      return canFail(op, *sizes);
+    };
+    // Users before what they use, so that one walk is enough.
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
-      bool canGo = isa<ConstantOp>(op) || (opKindOf(&op) && !mayFail(&op));
-      if (canGo && op.use_empty()) {
+      bool isOp = opKindOf(&op).has_value();
+      if (op.use_empty() && (isa<ConstantOp>(op) || (isOp && !isCheck(&op)))) {
         op.erase();
       }
     }

@@ -2,6 +2,7 @@
 
 #include "trace/IR/ConstantData.h"
 #include "trace/Transforms/ComposeItems.h"
+#include "trace/Transforms/RuleTrial.h"
 #include "tracert/Allocator.h"
 #include "tracert/Kernels.h"
 #include "tracert/generated/OpAttrs.h"
@@ -73,6 +74,10 @@ Operation *foldViewOfView(Operation *op, const tracert::OpCall &call) {
   }
   Operation *inner = op->getOperand(0).getDefiningOp();
   if (!inner || inner->getName() != op->getName() || inner->getNumOperands() != 1) {
+    return nullptr;
+  }
+  // Its error would name another shape.
+  if (RuleTrial(op).canFail()) {
     return nullptr;
   }
   tracert::OpCall merged = call;

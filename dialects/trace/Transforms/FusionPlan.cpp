@@ -196,7 +196,8 @@ void FusionPlan::visit(Operation *op) {
       role = GroupRole::None;
     }
   }
-  if (role == GroupRole::None) {
+  // What nothing reads is there for its check, which a kernel without a result may not make.
+  if (role == GroupRole::None || op->use_empty()) {
     placeSingle(op);
     return;
   }

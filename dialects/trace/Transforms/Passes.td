@@ -8,7 +8,8 @@ def NameSizesPass : Pass<"trace-name-sizes", "::mlir::func::FuncOp"> {
   let description = [{
     Writes `trace.symbols` on arguments, and `trace.fixed_sizes` on the function (by symbol, -1 for
     free ones) where a symbol meets a static size. The program checks them at its door, so later
-    passes may rely on them. Runs first, while every broadcast of the recorded program is there.
+    passes may rely on them. Runs first, while every broadcast of the recorded program is there. With
+    `trace.symbols_given` only sizes that came with one symbol are equal.
     Example: test/trace/Transforms/name-sizes.mlir.
   }];
 }
@@ -40,8 +41,8 @@ def ComposeIndexingPass : Pass<"trace-compose-indexing", "::mlir::func::FuncOp">
     3. A view of a pointwise result with no other use is applied to the operands instead.
     4. A read of exactly what was just set becomes the value.
     5. A masked set of a value that does not span the count becomes where.
-    Index checks are kept, with the numbers that the user would see. Does nothing where that cannot
-    be guaranteed. Example: test/trace/Transforms/compose-indexing.mlir.
+    Index checks are kept, in their order and with the axes and sizes that the user would see. Does
+    nothing where that cannot be guaranteed. Example: test/trace/Transforms/compose-indexing.mlir.
   }];
   let dependentDialects = ["::tracec::trace::TraceDialect"];
 }
@@ -56,9 +57,10 @@ def EliminateCommonOpsPass : Pass<"trace-eliminate-common-ops", "::mlir::func::F
 }
 
 def EliminateDeadOpsPass : Pass<"trace-eliminate-dead-ops", "::mlir::func::FuncOp"> {
-  let summary = "remove ops whose results are unused and that cannot fail on data";
+  let summary = "remove ops whose results are unused and that cannot fail";
   let description = [{
-    Example: test/trace/Transforms/eliminate-dead-ops.mlir.
+    An op whose error hangs on data, on a count or on sizes that nothing proves to fit stays for its
+    check; what it computes is not needed. Example: test/trace/Transforms/eliminate-dead-ops.mlir.
   }];
   let dependentDialects = ["::tracec::trace::TraceDialect"];
 }

@@ -1,6 +1,7 @@
 #include "trace/Transforms/SymbolicSizes.h"
 
 #include "trace/Transforms/ComposeItems.h"
+#include "trace/Transforms/RuleTrial.h"
 #include "tracert/generated/OpAttrs.h"
 
 using namespace mlir;
@@ -9,7 +10,8 @@ using tracert::IndexItemKind;
 
 namespace tracec::trace {
 
-SymbolicSizes::SymbolicSizes(func::FuncOp function) {
+SymbolicSizes::SymbolicSizes(func::FuncOp function)
+    : hasGivenSymbols(function->hasAttr(kGivenSymbolsAttr)) {
   // Arguments that were given the same symbol before stay together.
   DenseMap<int64_t, SymbolicDim> named;
   for (BlockArgument argument : function.getArguments()) {
@@ -61,6 +63,9 @@ SmallVector<SymbolicDim> SymbolicSizes::of(Value value) const {
 }
 
 void SymbolicSizes::unify(SymbolicDim a, SymbolicDim b) {
+  if (hasGivenSymbols || isDerived(a) || isDerived(b)) {
+    return;
+  }
   a = find(a);
   b = find(b);
   if (a == b || a.isStatic()) {
@@ -98,33 +103,48 @@ SymbolicDim SymbolicSizes::sliced(SymbolicDim dim, const IndexItem &item) {
   return dim;
 }
 
+SymbolicDim SymbolicSizes::pointwiseDim(Operation *op, unsigned fromEnd) {
+  std::optional<SymbolicDim> joined;
+  for (Value operand : op->getOperands()) {
+    SmallVector<SymbolicDim> dims = values.lookup(operand);
+    if (fromEnd > dims.size()) {
+      continue;
+    }
+    SymbolicDim dim = dims[dims.size() - fromEnd];
+    if (dim == SymbolicDim{-1, 1}) {
+      continue;
+    }
+    if (joined) {
+      unify(*joined, dim);
+      if (find(*joined) != find(dim)) {
+        return fresh(false);
+      }
+    }
+    joined = joined && isDerived(*joined) ? joined : dim;
+  }
+  return joined ? *joined : fresh(false);
+}
+
+/// What the op's type rule says, whatever the op.
+SymbolicDim SymbolicSizes::dimByRule(Operation *op, unsigned result, unsigned axis) {
+  std::optional<SymbolicDim> dim = RuleTrial(op, *this).resultDim(result, axis);
+  if (!dim) {
+    return fresh(false);
+  }
+  SymbolicDim derived = fresh(false);
+  symbols[derived.symbol].parent = dim->symbol;
+  symbols[derived.symbol].isDerived = true;
+  return {derived.symbol, dim->offset};
+}
+
 SymbolicDim SymbolicSizes::resultDim(Operation *op, unsigned result, unsigned axis) {
   const tracert::OpInfo &info = *opInfoOf(op);
   unsigned rank = cast<RankedTensorType>(op->getResult(result).getType()).getRank();
   if (info.isPointwise()) {
-    std::optional<SymbolicDim> first;
-    for (Value operand : op->getOperands()) {
-      SmallVector<SymbolicDim> dims = of(operand);
-      unsigned fromEnd = rank - axis;
-      if (fromEnd > dims.size()) {
-        continue;
-      }
-      SymbolicDim dim = dims[dims.size() - fromEnd];
-      if (dim == SymbolicDim{-1, 1}) {
-        continue;
-      }
-      if (first) {
-        unify(*first, dim);
-        if (find(*first) != find(dim)) {
-          return fresh(false);
-        }
-      }
-      first = dim;
-    }
-    return first ? *first : fresh(false);
+    return pointwiseDim(op, rank - axis);
   }
   if (auto permute = dyn_cast<PermuteOp>(op)) {
-    return of(op->getOperand(0))[permute.getAxes()[axis]];
+    return values.lookup(op->getOperand(0))[permute.getAxes()[axis]];
   }
   if (info.family == tracert::OpFamily::Compress) {
     auto [entry, isNew] = countSymbols.try_emplace(op->getOperand(0), -1);
@@ -133,18 +153,18 @@ SymbolicDim SymbolicSizes::resultDim(Operation *op, unsigned result, unsigned ax
     }
     return {entry->second, 0};
   }
-  IndexItemsAttr attr = indexItemsOf(op);
-  if (!attr) {
-    return fresh(false);
+  return indexItemsOf(op) ? indexedDim(op, result, axis) : dimByRule(op, result, axis);
+}
+
+/// Axes of a read in which every advanced item is one mask or absent.
+SymbolicDim SymbolicSizes::indexedDim(Operation *op, unsigned result, unsigned axis) {
+  if (hasTrait(op, tracert::kTraitSet)) {
+    return values.lookup(op->getOperand(0))[axis];
   }
-  if (info.has(tracert::kTraitSet)) {
-    return of(op->getOperand(0))[axis];
-  }
-  // Axes of a read in which every advanced item is one mask or absent.
   unsigned source = 0, produced = 0, operand = fixedOperandCount(op);
-  tracert::IndexItems items = attr.toItems();
+  tracert::IndexItems items = indexItemsOf(op).toItems();
   if (items.advancedFirst) {
-    return fresh(false);
+    return dimByRule(op, result, axis);
   }
   for (const IndexItem &item : items.items) {
     operand += item.beginIsOperand + item.endIsOperand;
@@ -157,12 +177,12 @@ SymbolicDim SymbolicSizes::resultDim(Operation *op, unsigned result, unsigned ax
       break;
     case IndexItemKind::Slice:
       if (produced++ == axis) {
-        return sliced(of(op->getOperand(0))[source], item);
+        return sliced(values.lookup(op->getOperand(0))[source], item);
       }
       ++source;
       break;
     case IndexItemKind::IntArray:
-      return fresh(false);
+      return dimByRule(op, result, axis);
     case IndexItemKind::Mask: {
       if (items.items.size() > 1 && llvm::count_if(items.items, [](const IndexItem &other) {
                                       return other.kind != IndexItemKind::Slice;
@@ -186,6 +206,10 @@ SymbolicDim SymbolicSizes::resultDim(Operation *op, unsigned result, unsigned ax
 }
 
 void SymbolicSizes::add(Operation *op) {
+  auto size = dyn_cast<AxisSizeOp>(op);
+  if (size && size.getAxes().size() == 1) {
+    sizeValues[size.getResult()] = values.lookup(op->getOperand(0))[size.getAxes()[0]];
+  }
   for (auto [index, result] : llvm::enumerate(op->getResults())) {
     SmallVector<SymbolicDim> dims;
     for (auto [axis, size] : llvm::enumerate(cast<RankedTensorType>(result.getType()).getShape())) {
@@ -201,6 +225,11 @@ void SymbolicSizes::add(Operation *op) {
     }
     values[result] = std::move(dims);
   }
+}
+
+std::optional<SymbolicDim> SymbolicSizes::sizeValueOf(Value value) const {
+  auto found = sizeValues.find(value);
+  return found == sizeValues.end() ? std::nullopt : std::optional(find(found->second));
 }
 
 int32_t SymbolicSizes::argumentSymbol(BlockArgument argument, unsigned axis) const {

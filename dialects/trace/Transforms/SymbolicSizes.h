@@ -5,7 +5,7 @@
 ///   if (sizes.sameShape(a, b)) { ... }        // never a guess, unlike SizeAnalysis
 ///
 /// Symbols that meet in a broadcast become one: the program refuses calls in which they differ, at
-/// its door. Linear in ops.
+/// its door (unless its symbols are given). Linear in ops.
 #pragma once
 
 #include "trace/IR/OpBridge.h"
@@ -16,6 +16,8 @@ namespace tracec::trace {
 
 /// Argument attribute: per axis the number of its symbol, or -1 for a static size.
 inline constexpr llvm::StringLiteral kSymbolsAttr = "trace.symbols";
+/// Function attribute: the door compares only sizes that came with one symbol, whatever meets.
+inline constexpr llvm::StringLiteral kGivenSymbolsAttr = "trace.symbols_given";
 /// Function attribute: per symbol its only size, or -1.
 inline constexpr llvm::StringLiteral kFixedSizesAttr = "trace.fixed_sizes";
 
@@ -34,6 +36,8 @@ public:
 
   void add(mlir::Operation *op);
   llvm::SmallVector<SymbolicDim> of(mlir::Value value) const;
+  /// The size that a rank-0 operand is the number of, if it is one.
+  std::optional<SymbolicDim> sizeValueOf(mlir::Value value) const;
   bool sameShape(mlir::Value a, mlir::Value b) const { return of(a) == of(b); }
 
   /// The symbol of an argument's axis after merging, or -1.
@@ -47,14 +51,23 @@ private:
   SymbolicDim fresh(bool isArgument);
   SymbolicDim sliced(SymbolicDim dim, const tracert::IndexItem &item);
   SymbolicDim resultDim(mlir::Operation *op, unsigned result, unsigned axis);
+  SymbolicDim pointwiseDim(mlir::Operation *op, unsigned fromEnd);
+  SymbolicDim indexedDim(mlir::Operation *op, unsigned result, unsigned axis);
+  SymbolicDim dimByRule(mlir::Operation *op, unsigned result, unsigned axis);
+  bool isDerived(SymbolicDim dim) const { return !dim.isStatic() && symbols[dim.symbol].isDerived; }
 
   struct Symbol {
     int32_t parent;
     bool isArgument;
     std::optional<int64_t> fixed;
+    /// Equal to its parent by an op's type rule; the door checks nothing for its sake.
+    bool isDerived = false;
   };
+  bool hasGivenSymbols;
   std::vector<Symbol> symbols;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<SymbolicDim>> values;
+  /// By the result of an op that gives a size.
+  llvm::DenseMap<mlir::Value, SymbolicDim> sizeValues;
   /// Counts by mask.
   llvm::DenseMap<mlir::Value, int32_t> countSymbols;
 };

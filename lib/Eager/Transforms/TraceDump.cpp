@@ -204,6 +204,7 @@ private:
     graph.outputNames = outputNames;
     TRACERT_TRY(fixDims(graph));
     inferResults(graph);
+    numberSizes(graph);
     CompileOptions compileOptions;
     compileOptions.targets = dump.targets;
     compileOptions.optLevel = options.optLevel;
@@ -239,6 +240,29 @@ private:
       graph.vars[graph.inputs[dim.input]].dims[dim.axis] = tracert::kUnknownDim;
     }
     return Status();
+  }
+
+  /// The door of a file compares only sizes that have one name: others may meet in a broadcast,
+  /// where 1 is as good as equal.
+  void numberSizes(TraceGraph &graph) const {
+    auto next = static_cast<int64_t>(dump.symbols.size());
+    for (size_t i = 0; i < graph.inputs.size(); ++i) {
+      std::vector<int64_t> &numbers = graph.sizeNumbers.emplace_back();
+      for (int64_t size : graph.vars[graph.inputs[i]].dims) {
+        std::optional<uint32_t> symbol =
+            givenSymbol(static_cast<uint32_t>(i), static_cast<uint32_t>(numbers.size()));
+        numbers.push_back(size != tracert::kUnknownDim ? -1 : symbol ? *symbol : next++);
+      }
+    }
+  }
+
+  std::optional<uint32_t> givenSymbol(uint32_t input, uint32_t axis) const {
+    for (const DumpOptions::DynamicDim &dim : dump.dynamicDims) {
+      if (dim.input == input && dim.axis == axis) {
+        return dim.symbol;
+      }
+    }
+    return std::nullopt;
   }
 
   /// The sizes of results again, now that those of weights and inputs are final: passes infer the
@@ -281,12 +305,9 @@ private:
   }
 
   uint32_t symbolFor(uint32_t input, uint32_t axis) {
-    for (const DumpOptions::DynamicDim &dim : dump.dynamicDims) {
-      if (dim.input == input && dim.axis == axis) {
-        return dim.symbol;
-      }
+    if (std::optional<uint32_t> given = givenSymbol(input, axis)) {
+      return *given;
     }
-    // 1 would be another specialisation, so a free size excludes it.
     tracert::SymbolDef symbol{inputNames[input] + "_dim" + std::to_string(axis), 0, INT64_MAX};
     program->symbols.push_back(std::move(symbol));
     return static_cast<uint32_t>(program->symbols.size() - 1);

@@ -193,3 +193,67 @@ func.func @negative_value_spans_the_count(%x: tensor<5xf32>, %y: tensor<?xf32>, 
   %1 = trace.set_indexing_multi_axis_vec %y<[mask(1)]>(%k) = %s : (tensor<?xf32>, tensor<f32>, tensor<?xi1>) -> tensor<?xf32>
   return %0, %1 : tensor<5xf32>, tensor<?xf32>
 }
+
+// -----
+
+/// The row may be out of range, the column may not: one error, where it was.
+// CHECK-LABEL: @position_composes_where_it_can_fail
+// CHECK: trace.subtensor %arg0<[3, 2]>
+// CHECK-NEXT: trace.subtensor %arg0<[7, :]>
+// CHECK-NEXT: return
+func.func @position_composes_where_it_can_fail(%x: tensor<?x8xf32>) -> (tensor<f32>, tensor<8xf32>) {
+  %0 = trace.subtensor %x<[3, :]> : (tensor<?x8xf32>) -> tensor<8xf32>
+  %1 = trace.subtensor %x<[7, :]> : (tensor<?x8xf32>) -> tensor<8xf32>
+  %2 = trace.subtensor %0<[2]> : (tensor<8xf32>) -> tensor<f32>
+  return %2, %1 : tensor<f32>, tensor<8xf32>
+}
+
+// -----
+
+/// In one index the error would name axis 1, and of two errors that of the lower axis would come.
+// CHECK-LABEL: @negative_error_of_another_axis
+// CHECK: trace.subtensor %arg0<[3, :]>
+// CHECK: trace.subtensor %{{.+}}<[2]>
+// CHECK: trace.subtensor %arg1<[:, 5]>
+// CHECK: trace.subtensor %{{.+}}<[4]>
+func.func @negative_error_of_another_axis(%x: tensor<8x?xf32>, %y: tensor<?x?xf32>) -> (tensor<f32>, tensor<f32>) {
+  %0 = trace.subtensor %x<[3, :]> : (tensor<8x?xf32>) -> tensor<?xf32>
+  %1 = trace.subtensor %0<[2]> : (tensor<?xf32>) -> tensor<f32>
+  %2 = trace.subtensor %y<[:, 5]> : (tensor<?x?xf32>) -> tensor<?xf32>
+  %3 = trace.subtensor %2<[4]> : (tensor<?xf32>) -> tensor<f32>
+  return %1, %3 : tensor<f32>, tensor<f32>
+}
+
+// -----
+
+// CHECK-LABEL: @negative_row_of_a_gather_of_columns
+// CHECK: trace.indexing_multi_axis_vec %arg0<[:, array]>
+// CHECK: trace.subtensor
+func.func @negative_row_of_a_gather_of_columns(%x: tensor<10x8xf32>, %i: tensor<4xi64>) -> tensor<4xf32> {
+  %0 = trace.indexing_multi_axis_vec %x<[:, array]>(%i) : (tensor<10x8xf32>, tensor<4xi64>) -> tensor<10x4xf32>
+  %1 = trace.subtensor %0<[2, :]> : (tensor<10x4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+/// The gather stays before the op that may fail after it.
+// CHECK-LABEL: @slice_of_gather_stays_in_its_place
+// CHECK: trace.indexing_multi_axis_vec %{{.+}}<[array, :]>(%arg1)
+// CHECK-NEXT: trace.subtensor %arg2<[9]>
+func.func @slice_of_gather_stays_in_its_place(%x: tensor<10x8xf32>, %i: tensor<4xi64>, %y: tensor<?xf32>) -> (tensor<4x3xf32>, tensor<f32>) {
+  %0 = trace.indexing_multi_axis_vec %x<[array, :]>(%i) : (tensor<10x8xf32>, tensor<4xi64>) -> tensor<4x8xf32>
+  %1 = trace.subtensor %y<[9]> : (tensor<?xf32>) -> tensor<f32>
+  %2 = trace.subtensor %0<[:, 1:4]> : (tensor<4x8xf32>) -> tensor<4x3xf32>
+  return %2, %1 : tensor<4x3xf32>, tensor<f32>
+}
+
+// -----
+
+/// The rows may not have as many elements as the value: the set must say so.
+// CHECK-LABEL: @negative_value_may_not_fit_the_rows
+// CHECK: trace.set_indexing_multi_axis_vec
+func.func @negative_value_may_not_fit_the_rows(%x: tensor<5x?xf32>, %m: tensor<5xi1>, %v: tensor<?xf32>) -> tensor<5x?xf32> {
+  %0 = trace.set_indexing_multi_axis_vec %x<[mask(1), :]>(%m) = %v : (tensor<5x?xf32>, tensor<?xf32>, tensor<5xi1>) -> tensor<5x?xf32>
+  return %0 : tensor<5x?xf32>
+}

@@ -58,3 +58,19 @@ func.func @negative_not_a_copy(%x: tensor<4xf32>, %v: tensor<f32>, %w: tensor<3x
   %2 = trace.full shape [2] value 3.0 : f32 : () -> tensor<2xf32>
   return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<2xf32>
 }
+
+// -----
+
+/// An error must name the shape that the user's reshape met; the second cannot fail after the first.
+// CHECK-LABEL: @negative_reshape_of_reshape_that_can_fail
+// CHECK: trace.reshape %arg0 shape [2, 2]
+// CHECK: trace.reshape %arg0 shape [4]
+// CHECK: trace.reshape %arg0 shape [-1]
+// CHECK: trace.reshape %{{.+}} shape [3, -1]
+func.func @negative_reshape_of_reshape_that_can_fail(%x: tensor<?xf32>) -> (tensor<4xf32>, tensor<3x?xf32>) {
+  %0 = trace.reshape %x shape [2, 2] : (tensor<?xf32>) -> tensor<2x2xf32>
+  %1 = trace.reshape %0 shape [4] : (tensor<2x2xf32>) -> tensor<4xf32>
+  %2 = trace.reshape %x shape [-1] : (tensor<?xf32>) -> tensor<?xf32>
+  %3 = trace.reshape %2 shape [3, -1] : (tensor<?xf32>) -> tensor<3x?xf32>
+  return %1, %3 : tensor<4xf32>, tensor<3x?xf32>
+}

@@ -31,3 +31,16 @@ func.func @negative_slices(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32
   %2 = trace.add %0, %1 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
   return %2 : tensor<?xf32>
 }
+
+// -----
+
+/// The door of a file compares what has one name; what only meets may also be 1.
+// CHECK-LABEL: @given_symbols
+// CHECK-SAME: %arg0: tensor<?xf32> {trace.symbols = array<i64: 0>}
+// CHECK-SAME: %arg1: tensor<?xf32> {trace.symbols = array<i64: 1>}
+// CHECK-SAME: %arg2: tensor<?xf32> {trace.symbols = array<i64: 0>}
+func.func @given_symbols(%x: tensor<?xf32> {trace.symbols = array<i64: 5>}, %y: tensor<?xf32> {trace.symbols = array<i64: 7>}, %z: tensor<?xf32> {trace.symbols = array<i64: 5>}) attributes {trace.symbols_given} {
+  %0 = trace.add %x, %y : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %1 = trace.add %x, %z : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return
+}
