@@ -7,7 +7,6 @@ ends in an error must end in the same error and leave arguments and captures as 
 """
 
 import collections
-import re
 import sys
 
 import numpy as np
@@ -40,13 +39,6 @@ def first_line(error):
     return f"{type(error).__name__}: {str(error).splitlines()[0]}"
 
 
-def same_error(got, want):
-    """A replay that refuses a size before it has computed a count writes ? for the count."""
-    if got is None or want is None or got == want:
-        return got == want
-    return re.fullmatch(re.escape(got).replace(re.escape("?"), r"\d+"), want) is not None
-
-
 def run_call(program, function, captured, call):
     """One call with fresh arguments; after an error captures are put back, as a replay leaves them."""
     arguments = program.tensors_of(call)
@@ -71,41 +63,30 @@ def compare(program, got, want, where):
 
 
 def expected(program, calls):
-    """Outcomes of eager calls in sequence: what a recording leaves and what a replay leaves, which differ after an error."""
+    """Outcomes of eager calls in sequence, except that a call that ends in an error leaves arguments and captures as they were."""
     function, captured = program.function(lambda body: body)
     outcomes = []
     for call in calls:
         before = values(program.tensors_of(call)), values(captured.values())
         outcome = run_call(program, function, captured, call)
-        outcomes.append((outcome, outcome if outcome.error is None else Outcome([], *before, outcome.error)))
+        outcomes.append(outcome if outcome.error is None else Outcome([], *before, outcome.error))
     return outcomes
 
 
-def keep_checks(program):
-    """The check of an op whose result nobody uses may go with the op, so a program that fails returns everything."""
-    if program.last_fails or any(outcome.error for outcome, _ in expected(program, CALLS)):
-        program.outputs = program.variables()
-
-
 def check_replays(program, runs=RUNS):
-    keep_checks(program)
     wanted = expected(program, CALLS)
     for section, threads, calls in runs:
         if not runnable(section):
             continue
         function, captured = program.function(tc.trace)
-        recorded = []
         with tc.options(section=section, threads=threads):
-            for number, (call, (eager, replayed)) in enumerate(zip(calls, wanted)):
-                want = replayed if class_of(program, call) in recorded else eager
+            for number, (call, want) in enumerate(zip(calls, wanted)):
                 where = f"seed {program.seed}, {section}, {threads} threads, call {number} (sizes {program.sizes[call]})"
                 got = run_call(program, function, captured, call)
-                assert same_error(got.error, want.error), f"{where}: {got.error}, eager {want.error}\n{program.listing()}"
-                if want is eager or not program.reads_values:
-                    # A read in the body commits what was written before it, which `replayed` does not know.
+                assert got.error == want.error, f"{where}: {got.error}, eager {want.error}\n{program.listing()}"
+                if want.error is None or not program.reads_values:
+                    # A read in the body commits what was written before it, which `want` does not know.
                     compare(program, got, want, where)
-                if want.error is None:
-                    recorded.append(class_of(program, call))
 
 
 def class_of(program, call):
@@ -115,11 +96,10 @@ def class_of(program, call):
 
 def check_file(program, path):
     """Dump after a replay (if captures allow one), load, and compare with eager calls that start from the same captures. Returns calls compared."""
-    keep_checks(program)
     function, captured = program.function(tc.trace)
     eager, eager_captured = program.function(lambda body: body)
-    first = next(call for call, (outcome, _) in enumerate(expected(program, [0, 1, 2])) if outcome.error is None)
-    for outcome, _ in expected(program, [first, first]):
+    first = next(call for call, outcome in enumerate(expected(program, [0, 1, 2])) if outcome.error is None)
+    for outcome in expected(program, [first, first]):
         if outcome.error is None:
             function(*program.tensors_of(first))
             eager(*program.tensors_of(first))
@@ -141,7 +121,7 @@ def check_file(program, path):
             except ERRORS as caught:
                 results, error = (), first_line(caught)
             results = results if isinstance(results, tuple) else (results,)
-            assert same_error(error, want.error), f"{where}: {error}, eager {want.error}\n{program.listing()}"
+            assert error == want.error, f"{where}: {error}, eager {want.error}\n{program.listing()}"
             # Written arguments are further results of a file, which never writes its inputs.
             compare(program, Outcome(values(results)[: len(want.results)], values(arguments), [], error),
                     Outcome(want.results, before, [], None), where)

@@ -161,7 +161,6 @@ def test_in_place_between_two_counts_never_grows():
         body(x, rows_of([1, 0, 0, 0]), rows_of([1, 1, 1, 0]))
 
 
-@pytest.mark.xfail(strict=True, reason="dead code takes the shape check of a pointwise op with it")
 def test_shapes_of_an_unused_result_are_checked():
     @tc.trace
     def body(x, mask):
