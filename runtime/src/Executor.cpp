@@ -14,6 +14,21 @@ namespace {
 /// Plans kept for input shapes seen before; the least recently used goes.
 constexpr size_t kMaxPlans = 8;
 
+/// What data and sizes of a call can break; no memory, say, is no error of an op.
+bool isOfTheOps(StatusCode code) {
+  switch (code) {
+  case StatusCode::InvalidArgument:
+  case StatusCode::InvalidType:
+  case StatusCode::IndexOutOfRange:
+  case StatusCode::Overflow:
+  case StatusCode::AxisOutOfRange:
+  case StatusCode::Internal:
+    return true;
+  default:
+    return false;
+  }
+}
+
 class PlanExecutor final : public Executor {
 public:
   explicit PlanExecutor(ExecutorCore made)
@@ -164,16 +179,15 @@ private:
   /// A schedule groups ops and checks some early, and inputs are never written: the ops one by one
   /// give the error that is first in program order, with every size known.
   Status firstError(const Status &status) {
-    if (status.code() != StatusCode::OutOfMemory) {
-      OpIndex scheduled = std::exchange(failed, kNoIndex);
-      std::unique_ptr<Plan> plan;
-      Status first = runOpByOp({.isOpByOp = true}, plan);
-      if (!first.ok() && first.code() != StatusCode::OutOfMemory) {
-        return atOp(shared, failed, first);
-      }
-      failed = scheduled;
+    if (!isOfTheOps(status.code())) {
+      return atOp(shared, failed, status);
     }
-    return atOp(shared, failed, status);
+    OpIndex scheduled = std::exchange(failed, kNoIndex);
+    std::unique_ptr<Plan> plan;
+    Status first = runOpByOp({.isOpByOp = true}, plan);
+    bool isFound = isOfTheOps(first.code()) && first.code() != StatusCode::Internal;
+    failed = isFound ? failed : scheduled;
+    return atOp(shared, failed, isFound ? first : status);
   }
 
   Status makePlan(Plan *&plan) {

@@ -96,7 +96,7 @@ TraceReplayer::TraceReplayer(const CallArguments &call, std::shared_ptr<Compiled
 }
 
 Status TraceReplayer::failed(Status status) {
-  // Whatever ends the call, an op before it may have failed in eager.
+  // Whatever ends the call before its program has run, an op may have failed in eager.
   if (Status earlier = firstError(position); !earlier.ok()) {
     status = std::move(earlier);
   }
@@ -539,7 +539,7 @@ Status TraceReplayer::fill(ValueImpl &value) {
     return failure.ok() ? Status::internal("a placeholder outlived its trace") : failure;
   }
   if (Status status = runSegments(); !status.ok()) {
-    return failed(std::move(status));
+    return end(std::move(status));
   }
   if (value.state() == ValueImpl::State::Pending) {
     uint32_t number = static_cast<uint32_t>(record.ops.size());
@@ -566,7 +566,7 @@ Status TraceReplayer::beginExcluded() {
     return failure;
   }
   if (Status status = runSegments(); !status.ok()) {
-    return failed(std::move(status));
+    return end(std::move(status));
   }
   commit();
   mustRereadCaptures = true;
@@ -595,7 +595,7 @@ Status TraceReplayer::finish(std::span<const Tensor> results) {
   }
   position = static_cast<uint32_t>(record.steps.size());
   if (Status status = runSegments(); !status.ok()) {
-    return failed(std::move(status));
+    return end(std::move(status));
   }
   // What is returned and what is committed must have been computed.
   auto checkComputed = [&](const Value &value) {

@@ -280,6 +280,49 @@ TEST(Executor, MaxOfNothingFailsWhileRunning) {
   EXPECT_EQ(executor->failedOp(), 1u);
 }
 
+TEST(Executor, ReportsTheFirstErrorInProgramOrder) {
+  // The reshape fails while planning, the index only when the op before it runs.
+  ProgramKit kit;
+  ValueId x = kit.input("x", DType::Float32, {kUnknownDim}, {"n"});
+  ValueId i = kit.input("i", DType::Int64, {2});
+  ValueId picked = kit.op(OpKind::indexing_multi_axis_vec, items({arrayItem()}), {x, i});
+  ValueId pairs = kit.op(OpKind::reshape, {AttrValue::ints({2, -1})}, {x});
+  kit.output("picked", picked);
+  kit.output("pairs", pairs);
+  std::unique_ptr<Executor> executor = executorOf(kit.finish());
+  auto failure = [&](int64_t size, int64_t at) {
+    Result<Tensors> result =
+        tryRun(*executor, {iota(DType::Float32, {size}), tensor<int64_t>({2}, {0, at})});
+    return result.ok() ? StatusCode::Ok : result.status().code();
+  };
+  EXPECT_EQ(failure(4, 1), StatusCode::Ok);
+  EXPECT_EQ(failure(5, 1), StatusCode::InvalidArgument);
+  EXPECT_EQ(executor->failedOp(), 1u);
+  EXPECT_EQ(failure(5, 7), StatusCode::IndexOutOfRange);
+  EXPECT_EQ(executor->failedOp(), 0u);
+  EXPECT_EQ(failure(4, 3), StatusCode::Ok);
+}
+
+TEST(Executor, ChecksAnOpThatNothingReads) {
+  ProgramKit kit;
+  ValueId x = kit.input("x", DType::Float32, {4});
+  ValueId m = kit.input("m", DType::Bool, {4});
+  ValueId y = kit.input("y", DType::Float32, {2});
+  ValueId selected = kit.op(OpKind::indexing_multi_axis_vec, items({maskItem()}), {x, m});
+  kit.op(OpKind::add, {}, {selected, y});
+  kit.output("y", kit.op(OpKind::square, {}, {y}));
+  std::unique_ptr<Executor> executor = executorOf(kit.finish());
+  auto result = [&](std::vector<uint8_t> mask) {
+    return tryRun(*executor,
+                  {iota(DType::Float32, {4}), boolTensor({4}, mask), tensor<float>({2}, {2, 3})});
+  };
+  EXPECT_EQ((*result({1, 0, 0, 1}))[0].values<float>(), (std::vector<float>{4, 9}));
+  Result<Tensors> bad = result({1, 1, 0, 1});
+  ASSERT_FALSE(bad.ok());
+  EXPECT_EQ(bad.status().message(),
+            "'add' operands of shape (3,) and (2,) do not broadcast (op #1 'add' at model.py:11)");
+}
+
 TEST(Executor, IndexErrorNamesOpAndLine) {
   ProgramKit kit;
   ValueId x = kit.input("x", DType::Float32, {5});
