@@ -64,7 +64,7 @@ def test_an_unknown_op_is_named():
 
 
 # Arguments with the largest errors that long searches found, and the true values' bits around them.
-@pytest.mark.parametrize("op, argument", [("exp", -206.89795383807876), ("exp", -269.9392075618382), ("exp", -518.80817685693808), ("tanh", 0.54653930411776863)])
+@pytest.mark.parametrize("op, argument", [("exp", -206.89795383807876), ("exp", -269.9392075618382), ("exp", -4.455687308527147), ("tanh", 0.54653930411776863), ("tanh", -0.5471772111935101)])
 def test_known_bad_arguments_keep_the_bound(op, argument):
     mpmath = pytest.importorskip("mpmath")
     bound = float(re.search(rf"^\| {op} \|.*\| ([0-9.]+) \|$", NUMBERS.read_text(), re.M)[1])
