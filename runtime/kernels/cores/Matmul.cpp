@@ -1,5 +1,6 @@
 #include "CoreTables.h"
 #include "DtypeTags.h"
+#include "MatmulRow.h"
 #include "MatmulTile.h"
 
 #include <cstring>
@@ -220,6 +221,15 @@ template <class T> struct Matmul {
       fillZero(args, c + rowBegin * args.cRowStride + columnBegin * args.cColumnStride,
                rowEnd - rowBegin, columnEnd - columnBegin);
       return;
+    }
+    if constexpr (T::canReadOperands && std::is_floating_point_v<Acc>) {
+      if (rowEnd - rowBegin == 1 && args.bColumnStride == accSize &&
+          args.cColumnStride == accSize) {
+        multiplyRow(a + rowBegin * args.aRowStride, args.aDepthStride, b + columnBegin * accSize,
+                    args.bDepthStride, args.depth, columnEnd - columnBegin,
+                    reinterpret_cast<Acc *>(c + rowBegin * args.cRowStride) + columnBegin);
+        return;
+      }
     }
     Layout layout(rowEnd - rowBegin, columnEnd - columnBegin, args.depth);
     Acc *packedA = static_cast<Acc *>(scratch);

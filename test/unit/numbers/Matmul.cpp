@@ -86,6 +86,16 @@ TEST(Matmul, everyLengthFrom0To300) {
   }
 }
 
+TEST(Matmul, oneRowOfAnyLayoutIsTheReference) {
+  for (DType dtype : kAllDTypes) {
+    for (int64_t n = 1; n <= 70; ++n) {
+      check(makeProblem(dtype, 1, n, 1 + n * 7 % 30, int(n % 16), n % 5 == 0));
+    }
+    check(makeProblem(dtype, 1, 2500, 10, 0, false));
+    check(makeProblem(dtype, 1, 1100, 401, 2, false));
+  }
+}
+
 TEST(Matmul, blocksOfDepthRowsAndColumns) {
   for (DType dtype : kAllDTypes) {
     check(makeProblem(dtype, 200, 60, 800, 0, false));
