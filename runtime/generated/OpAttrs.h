@@ -37,6 +37,27 @@ namespace axis_size {
 inline const Dims &axes(const OpCall &call) { return call.attrs[0].asInts(); }
 } // namespace axis_size
 
+namespace guard_one {
+/// the axis, non-negative
+inline int64_t axis(const OpCall &call) { return call.attrs[0].asInt(); }
+/// whether the size was 1
+inline bool is_one(const OpCall &call) { return call.attrs[1].asBool(); }
+} // namespace guard_one
+
+namespace guard_view {
+/// how each value lies in the one before it
+inline const Dims &layout(const OpCall &call) { return call.attrs[0].asInts(); }
+/// the first value has the strides that the caller gave; else it lies in order
+inline bool of_input(const OpCall &call) { return call.attrs[1].asBool(); }
+/// whether the reshape was a view
+inline bool is_view(const OpCall &call) { return call.attrs[2].asBool(); }
+} // namespace guard_view
+
+namespace guard_fits {
+/// an integer dtype
+inline DType dtype(const OpCall &call) { return call.attrs[0].asDType(); }
+} // namespace guard_fits
+
 namespace reshape {
 /// new sizes; one may be -1; kFromOperand takes a size operand
 inline const Dims &shape(const OpCall &call) { return call.attrs[0].asInts(); }

@@ -9,6 +9,9 @@ constexpr AttrSpec sumAttrs[] = {{"axes", AttrKind::Ints}, {"keepdims", AttrKind
 constexpr AttrSpec meanAttrs[] = {{"axes", AttrKind::Ints}, {"keepdims", AttrKind::Bool}};
 constexpr AttrSpec maxAttrs[] = {{"axes", AttrKind::Ints}, {"keepdims", AttrKind::Bool}};
 constexpr AttrSpec axis_sizeAttrs[] = {{"axes", AttrKind::Ints}};
+constexpr AttrSpec guard_oneAttrs[] = {{"axis", AttrKind::Int}, {"is_one", AttrKind::Bool}};
+constexpr AttrSpec guard_viewAttrs[] = {{"layout", AttrKind::Ints}, {"of_input", AttrKind::Bool}, {"is_view", AttrKind::Bool}};
+constexpr AttrSpec guard_fitsAttrs[] = {{"dtype", AttrKind::DType}};
 constexpr AttrSpec reshapeAttrs[] = {{"shape", AttrKind::Ints}};
 constexpr AttrSpec broadcast_toAttrs[] = {{"shape", AttrKind::Ints}};
 constexpr AttrSpec permuteAttrs[] = {{"axes", AttrKind::Ints}};
@@ -46,7 +49,11 @@ constexpr OpInfo kOps[] = {
     {"mean", OpFamily::Reduce, kTraitComposite, 1, 1, 0x1a39, meanAttrs, 2, 1, -1},
     {"max", OpFamily::Reduce, 0, 1, 1, 0x1a39, maxAttrs, 2, 1, -1},
     {"axis_size", OpFamily::Size, kTraitSizeOnly, 1, 1, 0x1a39, axis_sizeAttrs, 1, 1, -1},
-    {"reshape", OpFamily::Shape, kTraitView, 1, 1, 0x1a39, reshapeAttrs, 1, 1, -1},
+    {"guard_one", OpFamily::Guard, kTraitSizeOnly | kTraitMayFail, 1, 1, 0x1a39, guard_oneAttrs, 2, 1, -1},
+    {"guard_same_shape", OpFamily::Guard, kTraitSizeOnly | kTraitMayFail, 2, 1, 0x1a39, nullptr, 0, 1, -1},
+    {"guard_view", OpFamily::Guard, kTraitSizeOnly | kTraitMayFail, -1, 1, 0x1a39, guard_viewAttrs, 3, 1, -1},
+    {"guard_fits", OpFamily::Guard, kTraitMayFail, 1, 1, 0x38, guard_fitsAttrs, 1, 1, -1},
+    {"reshape", OpFamily::Shape, kTraitView | kTraitMayCopy, 1, 1, 0x1a39, reshapeAttrs, 1, 1, -1},
     {"broadcast_to", OpFamily::Shape, kTraitView, 1, 1, 0x1a39, broadcast_toAttrs, 1, 1, -1},
     {"permute", OpFamily::Shape, kTraitView, 1, 1, 0x1a39, permuteAttrs, 1, 1, -1},
     {"concat", OpFamily::Join, 0, -1, 1, 0x1a39, concatAttrs, 1, 1, -1},

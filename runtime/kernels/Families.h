@@ -15,6 +15,7 @@ Status runPointwise(const KernelContext &context, const OpCall &call, Views oper
                     Views results);
 Status runReduce(const KernelContext &context, const OpCall &call, Views operands, Views results);
 Status runSize(const KernelContext &context, const OpCall &call, Views operands, Views results);
+Status runGuard(const KernelContext &context, const OpCall &call, Views operands, Views results);
 Status runView(const KernelContext &context, const OpCall &call, Views operands, Views results);
 Status runJoin(const KernelContext &context, const OpCall &call, Views operands, Views results);
 Status runCreate(const KernelContext &context, const OpCall &call, Views operands, Views results);

@@ -23,6 +23,8 @@ Status runKernel(const KernelContext &context, const OpCall &call,
     return runReduce(context, call, operands, results);
   case OpFamily::Size:
     return runSize(context, call, operands, results);
+  case OpFamily::Guard:
+    return runGuard(context, call, operands, results);
   case OpFamily::Shape:
     return runView(context, call, operands, results);
   case OpFamily::Join:

@@ -103,6 +103,8 @@ Result<ResultTypes> familyTypes(const OpCall &call, Operands operands, Counts co
     return compressTypes(call, operands, counts);
   case OpFamily::Size:
     return sizeTypes(call, operands);
+  case OpFamily::Guard:
+    return guardTypes(call, operands);
   }
   return Status::internal(opPrefix(call) + "has no type rule");
 }

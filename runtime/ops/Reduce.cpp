@@ -61,6 +61,9 @@ Result<int64_t> inferSizeValue(const OpCall &call, std::span<const OperandInfo> 
     return Status::internal(rules::opPrefix(call) + "is not a size");
   }
   TRACERT_ASSIGN(ResultTypes types, inferTypes(call, operands));
+  if (call.info().family == OpFamily::Guard) {
+    return 0;
+  }
   const Dims &shape = operands[0].type.shape;
   Dims chosen;
   for (int64_t axis : attrs::axis_size::axes(call)) {

@@ -84,8 +84,26 @@ Result<Dims> permutedShape(const OpCall &call, const Dims &from, const Dims &axe
   return shape;
 }
 
-/// NumPy's rule: runs of old axes that hold as many elements as runs of new ones must each be
-/// walkable with one stride. Nullopt if one is not.
+Result<Dims> resultShape(const OpCall &call, const Dims &from, Operands operands) {
+  const Dims &argument = attrs::reshape::shape(call);
+  if (call.kind == OpKind::permute) {
+    return permutedShape(call, from, argument);
+  }
+  if (call.kind == OpKind::reshape) {
+    return reshapedShape(call, from, argument, operands);
+  }
+  TRACERT_ASSIGN(Dims shape, takeSizes(call, argument, operands, 1));
+  if (!broadcastsTo(from, shape)) {
+    return Status::invalidArgument(opPrefix(call) + "cannot broadcast shape " + shapeString(from) +
+                                   " to shape " + shapeString(shape));
+  }
+  return shape;
+}
+
+} // namespace
+
+// Runs of old axes that hold as many elements as runs of new ones must each be walkable with one
+// stride.
 std::optional<Dims> reshapedStrides(const TensorView &from, const Dims &shape) {
   if (from.elementCount() == 0) {
     return contiguousStrides(shape, from.dtype);
@@ -131,24 +149,6 @@ std::optional<Dims> reshapedStrides(const TensorView &from, const Dims &shape) {
   }
   return strides;
 }
-
-Result<Dims> resultShape(const OpCall &call, const Dims &from, Operands operands) {
-  const Dims &argument = attrs::reshape::shape(call);
-  if (call.kind == OpKind::permute) {
-    return permutedShape(call, from, argument);
-  }
-  if (call.kind == OpKind::reshape) {
-    return reshapedShape(call, from, argument, operands);
-  }
-  TRACERT_ASSIGN(Dims shape, takeSizes(call, argument, operands, 1));
-  if (!broadcastsTo(from, shape)) {
-    return Status::invalidArgument(opPrefix(call) + "cannot broadcast shape " + shapeString(from) +
-                                   " to shape " + shapeString(shape));
-  }
-  return shape;
-}
-
-} // namespace
 
 Result<ResultTypes> shapeTypes(const OpCall &call, Operands operands) {
   TRACERT_ASSIGN(Dims shape, resultShape(call, operands[0].type.shape, operands));

@@ -21,12 +21,17 @@ Result<ResultTypes> createTypes(const OpCall &call, Operands operands);
 Result<ResultTypes> matmulTypes(const OpCall &call, Operands operands);
 Result<ResultTypes> indexingTypes(const OpCall &call, Operands operands, Counts counts);
 Result<ResultTypes> compressTypes(const OpCall &call, Operands operands, Counts counts);
+Result<ResultTypes> guardTypes(const OpCall &call, Operands operands);
 
 /// Views of the Shape and Indexing families.
 Result<std::optional<TensorView>> shapeView(const OpCall &call, const TensorView &operand,
                                             std::span<const int64_t> sizeOperands);
 Result<std::optional<TensorView>> subtensorView(const OpCall &call, const TensorView &operand,
                                                 std::span<const int64_t> extras);
+
+/// NumPy's rule: the strides with which `from` can be seen under `shape`, of as many elements;
+/// nullopt when one stride per axis is not enough and a reshape must copy.
+std::optional<Dims> reshapedStrides(const TensorView &from, const Dims &shape);
 
 /// InvalidType unless all operands have the first one's dtype.
 Status checkSameDType(const OpCall &call, Operands operands);

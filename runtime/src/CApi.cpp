@@ -209,6 +209,8 @@ const char *trt_status_name(trt_status status) {
     return "TRT_MISMATCH";
   case TRT_INTERNAL:
     return "TRT_INTERNAL";
+  case TRT_GUARD_FAILED:
+    return "TRT_GUARD_FAILED";
   }
   return "unknown status";
 }

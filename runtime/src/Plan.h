@@ -151,6 +151,9 @@ struct Plan {
   }
 };
 
+/// For OperandInfo::strides: those of the caller's memory when `value` is an input, else null.
+const Dims *inputStrides(const Plan &plan, const PlanValue &value);
+
 struct PlanOptions {
   /// Every op is a DynamicOp, in program order, whatever the section.
   bool isOpByOp = false;

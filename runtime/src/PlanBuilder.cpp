@@ -120,7 +120,8 @@ private:
     std::vector<OperandInfo> infos;
     infos.reserve(op.operands.size());
     for (ValueId operand : op.operands) {
-      infos.push_back({plan.values[operand].type, plan.values[operand].sizeValue});
+      const PlanValue &value = plan.values[operand];
+      infos.push_back({value.type, value.sizeValue, inputStrides(plan, value)});
     }
     return infos;
   }

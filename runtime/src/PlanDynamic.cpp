@@ -24,6 +24,12 @@ bool isCounted(const OpDef &op) {
                      [](const IndexItem &item) { return item.kind == IndexItemKind::Mask; });
 }
 
+const Dims *inputStrides(const Plan &plan, const PlanValue &value) {
+  bool isInput = value.state == ValueState::Static && !value.isAlias &&
+                 plan.storages[value.storage].kind == StorageKind::Input;
+  return isInput ? &value.view.strides : nullptr;
+}
+
 Result<ResultTypes> PlanRunner::currentTypes(Plan &plan, OpIndex index) {
   const OpDef &op = program.ops[index];
   const OpInfo &info = op.call.info();
@@ -35,7 +41,7 @@ Result<ResultTypes> PlanRunner::currentTypes(Plan &plan, OpIndex index) {
     allReady = allReady && isOperandKnown(value);
     bool isSize = info.operandCount >= 0 && i >= static_cast<size_t>(info.operandCount) &&
                   value.type.rank() == 0 && isInteger(value.type.dtype);
-    OperandInfo operand{value.type, value.sizeValue};
+    OperandInfo operand{value.type, value.sizeValue, inputStrides(plan, value)};
     if (isSize && !operand.sizeValue && value.hasMemory()) {
       operand.sizeValue = readSizeValue(value.view);
     }
@@ -106,7 +112,8 @@ Status PlanRunner::runOp(Plan &plan, OpIndex index) {
   if (info.has(kTraitSizeOnly)) {
     std::vector<OperandInfo> infos;
     for (ValueId operand : op.operands) {
-      infos.push_back({plan.values[operand].type, std::nullopt});
+      const PlanValue &value = plan.values[operand];
+      infos.push_back({value.type, std::nullopt, inputStrides(plan, value)});
     }
     TRACERT_ASSIGN(int64_t size, inferSizeValue(op.call, infos));
     TRACERT_TRY(giveMemory(plan, op.results[0], types[0]));

@@ -230,6 +230,10 @@ private:
   Status checkInPlace() const {
     std::vector<OpIndex> lastUse(program.values.size(), 0);
     for (OpIndex op = 0; op < program.ops.size(); ++op) {
+      // Ops on sizes read no memory.
+      if (program.ops[op].call.info().has(kTraitSizeOnly)) {
+        continue;
+      }
       for (ValueId operand : program.ops[op].operands) {
         lastUse[operand] = op;
       }

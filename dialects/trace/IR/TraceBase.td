@@ -37,6 +37,7 @@ class DTypeSet<list<string> dtypeNames> {
 }
 def AllDTypes : DTypeSet<["bool", "uint8", "int32", "int64", "float16", "float32", "float64"]>;
 def NumericDTypes : DTypeSet<["uint8", "int32", "int64", "float16", "float32", "float64"]>;
+def IntegerDTypes : DTypeSet<["uint8", "int32", "int64"]>;
 def FloatDTypes : DTypeSet<["float16", "float32", "float64"]>;
 def BoolDType : DTypeSet<["bool"]>;
 

@@ -124,20 +124,80 @@ def Trace_AxisSizeOp : Trace_Op<"axis_size", "Size", [Pure]> {
 }
 
 //===----------------------------------------------------------------------===//
+// Guards: what a record took for granted about sizes and strides
+//===----------------------------------------------------------------------===//
+
+// No data and no use of the result, a 0: the op is there to refuse a call that eager code would
+// take another way. The effect keeps it from being removed.
+class Trace_GuardOp<string mnemonic, list<string> traitNames = ["SizeOnly", "MayFail"]>
+    : Trace_Op<mnemonic, "Guard", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let runtimeTraits = traitNames;
+  let pythonName = "-";
+  let noKernel = "a check of sizes: made while planning";
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::verify() { return ::tracec::trace::verifyTypeRule(*this); }
+    void $cppClass::getEffects(
+        ::llvm::SmallVectorImpl<::mlir::MemoryEffects::EffectInstance> &effects) {
+      ::tracec::trace::addCheckEffects(*this, effects);
+    }
+  }];
+}
+def Trace_GuardOneOp : Trace_GuardOp<"guard_one"> {
+  let summary = "an error unless the size of an axis is 1, or is not 1, as it was when recorded";
+  let opAttrs = [IntAttr<"axis", "the axis, non-negative">,
+                 FlagAttr<"is_one", "whether the size was 1">];
+  let assemblyFormat = [{
+    $x `axis` $axis `is_one` $is_one attr-dict `:` functional-type(operands, results)
+  }];
+}
+def Trace_GuardSameShapeOp : Trace_GuardOp<"guard_same_shape"> {
+  let summary = "an error unless an operator in place kept the shape of x in its result y";
+  let pythonOperands = ["x", "y"];
+  let operandDag = (ins Trace_Tensor:$x, Trace_Tensor:$y);
+  let assemblyFormat = "$x `,` $y attr-dict `:` functional-type(operands, results)";
+}
+def Trace_GuardViewOp : Trace_GuardOp<"guard_view"> {
+  let summary = "an error unless the last reshape of a chain of views is a view, or a copy, as it was when recorded";
+  let description = [{
+    `xs` are the value that the chain starts from, the result of each step, and the result of the
+    reshape. Only their shapes matter. Entries of `layout`, per step: 0 for a reshape; 1 and then,
+    per result axis, the operand's axis (or -1) and the step; 2 for a broadcast.
+  }];
+  let pythonOperands = ["*xs"];
+  let operandDag = (ins Variadic<Trace_Tensor>:$xs);
+  let opAttrs = [IntsAttr<"layout", "how each value lies in the one before it">,
+                 FlagAttr<"of_input", "the first value has the strides that the caller gave; else it lies in order">,
+                 FlagAttr<"is_view", "whether the reshape was a view">];
+  let assemblyFormat = [{
+    $xs `layout` $layout `of_input` $of_input `is_view` $is_view attr-dict `:`
+    functional-type(operands, results)
+  }];
+}
+def Trace_GuardFitsOp : Trace_GuardOp<"guard_fits", ["MayFail"]> {
+  let summary = "an error unless a size fits the integer dtype in which it is stored";
+  let dtypes = IntegerDTypes;
+  let opAttrs = [DTypeAttr<"dtype", "an integer dtype">];
+  let noKernel = "a check of one number: less than a launch";
+  let assemblyFormat = "$x `in` $dtype attr-dict `:` functional-type(operands, results)";
+}
+
+//===----------------------------------------------------------------------===//
 // Shape ops: views wherever strides allow
 //===----------------------------------------------------------------------===//
 
-class Trace_ShapeOp<string mnemonic> : Trace_Op<mnemonic, "Shape", [Pure]> {
+class Trace_ShapeOp<string mnemonic, list<string> more = []>
+    : Trace_Op<mnemonic, "Shape", [Pure]> {
   let noKernel = "a view: index arithmetic without a loop";
-  let runtimeTraits = ["View"];
+  let runtimeTraits = !listconcat(["View"], more);
 }
-class Trace_SizedShapeOp<string mnemonic> : Trace_ShapeOp<mnemonic> {
+class Trace_SizedShapeOp<string mnemonic, list<string> more = []>
+    : Trace_ShapeOp<mnemonic, more> {
   let operandDag = (ins Trace_Tensor:$x, Variadic<Trace_Tensor>:$extras);
   let assemblyFormat = [{
     $x (`sizes` `(` $extras^ `)`)? `shape` $shape attr-dict `:` functional-type(operands, results)
   }];
 }
-def Trace_ReshapeOp : Trace_SizedShapeOp<"reshape"> {
+def Trace_ReshapeOp : Trace_SizedShapeOp<"reshape", ["MayCopy"]> {
   let summary = "the same elements in row-major order under another shape";
   let opAttrs = [IntsAttr<"shape", "new sizes; one may be -1; kFromOperand takes a size operand">];
   let oracle = Oracle<"reshape">;

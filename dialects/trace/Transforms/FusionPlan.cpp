@@ -29,6 +29,7 @@ FusionPlan::FusionPlan(func::FuncOp function, bool groupEachOp)
   for (BlockArgument argument : block.getArguments()) {
     newMemory(argument);
   }
+  SmallVector<Operation *> guards;
   for (Operation &op : block.without_terminator()) {
     std::optional<Attribute> inPlace = op.getInherentAttr("in_place");
     bool shares = hasTrait(&op, tracert::kTraitView) || (inPlace && *inPlace);
@@ -39,9 +40,15 @@ FusionPlan::FusionPlan(func::FuncOp function, bool groupEachOp)
         newMemory(result);
       }
     }
-    if (!isa<ConstantOp>(op)) {
+    // What only looks at sizes must not keep apart the ops that it stands between.
+    if (hasTrait(&op, tracert::kTraitSizeOnly) && op.use_empty()) {
+      guards.push_back(&op);
+    } else if (!isa<ConstantOp>(op)) {
       visit(&op);
     }
+  }
+  for (Operation *guard : guards) {
+    visit(guard);
   }
 }
 

@@ -32,6 +32,10 @@ struct MarkInPlace : impl::MarkInPlacePassBase<MarkInPlace> {
     auto lastUseOf = [&](Value value) {
       unsigned last = 0;
       for (Operation *user : value.getUsers()) {
+        // Ops on sizes read no memory.
+        if (hasTrait(user, tracert::kTraitSizeOnly)) {
+          continue;
+        }
         last = std::max(last, positions.lookup(block.findAncestorOpInBlock(*user)));
       }
       return last;

@@ -49,6 +49,7 @@ enum class OpFamily : uint8_t {
   Indexing, // subtensor, indexing_multi_axis_vec and their sets
   Compress, // cond_take
   Size,     // axis_size: a rank-0 int64 known as soon as types are
+  Guard,    // refuse a call whose sizes or strides would take another way than the record
 };
 
 enum OpTrait : uint32_t {
@@ -69,6 +70,8 @@ enum OpTrait : uint32_t {
   kTraitMayFail = 1u << 6,
   /// The result is known once operand types and operand size values are known.
   kTraitSizeOnly = 1u << 7,
+  /// A view op whose view rule refuses some strides, so that it copies.
+  kTraitMayCopy = 1u << 8,
 };
 
 /// Stored in files; never renumber.

@@ -26,6 +26,8 @@ struct OperandInfo {
   TensorType type;
   /// The value, when the operand is a rank-0 integer whose value is known (size operands).
   std::optional<int64_t> sizeValue = std::nullopt;
+  /// Bytes along each axis, when the operand is an input of the program whose strides are known.
+  const Dims *strides = nullptr;
 };
 
 using ResultTypes = std::vector<TensorType>;
@@ -51,6 +53,18 @@ TRACERT_API Result<int64_t> inferSizeValue(const OpCall &call,
 /// operands. Checks Int positions (IndexError with axis, index and size).
 TRACERT_API Result<std::optional<TensorView>> viewOf(const OpCall &call, const TensorView &operand,
                                                      std::span<const int64_t> sizeOperands);
+
+/// Appends to `layout` how the result of a view op lies in its operand, as the op guard_view reads
+/// it: for slices and permutations axes and steps.
+TRACERT_API void appendViewLayout(const OpCall &call, size_t operandRank, Dims &layout);
+
+/// The error of an operator in place whose result has another shape than its tensor.
+TRACERT_API Status shapeWouldChange(const Dims &from, const Dims &to);
+
+/// Whether an integer dtype holds the value; true for other dtypes.
+TRACERT_API bool integerFits(int64_t integer, DType dtype);
+/// The Overflow error of a Python integer that `dtype` does not hold.
+TRACERT_API Status integerDoesNotFit(const std::string &integer, DType dtype);
 
 /// The shape that broadcasting gives, by NumPy's rule, or an error naming the op and both shapes.
 TRACERT_API Result<Dims> broadcastShapes(std::string_view opName, const Dims &a, const Dims &b);

@@ -40,6 +40,9 @@ enum class StatusCode : int {
   TraceMismatch = 11,
   /// A bug of ours; the message asks for a report.
   Internal = 12,
+  /// Sizes or strides of a call make eager code take another way than the recorded program (a
+  /// ValueError from a file, a TraceError in a replay).
+  GuardFailed = 13,
 };
 
 class [[nodiscard]] Status {
@@ -72,6 +75,7 @@ public:
   static Status outOfMemory(std::string m) { return {StatusCode::OutOfMemory, std::move(m)}; }
   static Status compile(std::string m) { return {StatusCode::Compile, std::move(m)}; }
   static Status internal(std::string m) { return {StatusCode::Internal, std::move(m)}; }
+  static Status guardFailed(std::string m) { return {StatusCode::GuardFailed, std::move(m)}; }
 
 private:
   struct Rep {

@@ -79,7 +79,10 @@ TRT_ENUM(trt_status){
     /* An output differs from the file's test vector by more than the tolerance. */
     TRT_MISMATCH = 11,
     /* A bug in the library or the compiler; please report the message. */
-    TRT_INTERNAL = 12} trt_status;
+    TRT_INTERNAL = 12,
+    /* The call's sizes or strides make the recorded function take another way than the file does
+     * (a reshape that is a copy and no longer a view, say). The message names the Python line. */
+    TRT_GUARD_FAILED = 13} trt_status;
 
 /* The last failure's text on this thread, "" if there was none; valid until the next call here. */
 TRT_API const char *trt_last_error(void);

@@ -92,3 +92,18 @@ func.func @group(%x: tensor<4xf32>) -> tensor<4xf32> {
   } : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// CHECK-LABEL: @guards
+func.func @guards(%x: tensor<?x4xf32>, %y: tensor<?x3xf32>, %z: tensor<?xf32>, %n: tensor<i64>) {
+  // CHECK: trace.guard_one %{{.+}} axis 0 is_one false
+  %0 = trace.guard_one %x axis 0 is_one false : (tensor<?x4xf32>) -> tensor<i64>
+  // CHECK: trace.guard_same_shape %{{.+}}, %{{.+}} :
+  %1 = trace.guard_same_shape %x, %x : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<i64>
+  // CHECK: trace.guard_view %{{.+}}, %{{.+}}, %{{.+}} layout [1, 0, 1, 1, 1, 0] of_input false is_view true
+  %2 = trace.guard_view %x, %y, %z layout [1, 0, 1, 1, 1, 0] of_input false is_view true : (tensor<?x4xf32>, tensor<?x3xf32>, tensor<?xf32>) -> tensor<i64>
+  // CHECK: trace.guard_fits %{{.+}} in ui8
+  %3 = trace.guard_fits %n in ui8 : (tensor<i64>) -> tensor<i64>
+  return
+}

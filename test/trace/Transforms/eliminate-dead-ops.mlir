@@ -73,3 +73,15 @@ func.func @right_for_every_size(%x: tensor<?x?xf32>, %m: tensor<?x?xi1> {trace.s
   %6 = trace.concat %3, %4 axis 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
   return
 }
+
+// -----
+
+/// What a record took for granted is checked, though nobody reads the result.
+// CHECK-LABEL: @negative_guards
+func.func @negative_guards(%x: tensor<?x4xf32>, %n: tensor<i64>) {
+  // CHECK: trace.guard_one
+  %0 = trace.guard_one %x axis 0 is_one false : (tensor<?x4xf32>) -> tensor<i64>
+  // CHECK: trace.guard_fits
+  %1 = trace.guard_fits %n in ui8 : (tensor<i64>) -> tensor<i64>
+  return
+}

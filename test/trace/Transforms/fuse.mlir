@@ -185,3 +185,19 @@ func.func @stored_mask_comes_first(%x: tensor<?xf32>, %t: tensor<f32>) -> (tenso
   %r = trace.sum %s axes [0] keepdims false : (tensor<?xf32>) -> tensor<f32>
   return %m, %r : tensor<?xi1>, tensor<f32>
 }
+
+// -----
+
+/// A guard on sizes does not keep apart the ops that it stands between.
+// CHECK-LABEL: @guard_between
+// CHECK: trace.group {
+// CHECK-NEXT: trace.exp
+// CHECK-NEXT: trace.tanh
+// CHECK: }
+// CHECK: trace.guard_one
+func.func @guard_between(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = trace.exp %x : (tensor<?xf32>) -> tensor<?xf32>
+  %1 = trace.guard_one %0 axis 0 is_one false : (tensor<?xf32>) -> tensor<i64>
+  %2 = trace.tanh %0 : (tensor<?xf32>) -> tensor<?xf32>
+  return %2 : tensor<?xf32>
+}

@@ -57,3 +57,15 @@ func.func @negative_set_of_a_view(%x: tensor<1xf32>, %v: tensor<f32>) -> tensor<
   %1 = trace.set_subtensor %0<[1:]> = %v : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
   return %1 : tensor<2xf32>
 }
+
+// -----
+
+/// Sizes are no memory.
+// CHECK-LABEL: @sizes_read_later
+func.func @sizes_read_later(%x: tensor<?xf32>, %v: tensor<f32>) -> tensor<?xf32> {
+  %0 = trace.exp %x : (tensor<?xf32>) -> tensor<?xf32>
+  // CHECK: trace.set_subtensor %{{.+}}<[1:]> = %{{.+}} in_place
+  %1 = trace.set_subtensor %0<[1:]> = %v : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+  %2 = trace.guard_one %0 axis 0 is_one false : (tensor<?xf32>) -> tensor<i64>
+  return %1 : tensor<?xf32>
+}

@@ -36,6 +36,8 @@ std::string familyFile(OpFamily family) {
     return "Compress.cpp";
   case OpFamily::Size:
     return "Reduce.cpp";
+  case OpFamily::Guard:
+    return "Guard.cpp";
   }
   return "?";
 }
@@ -46,10 +48,14 @@ AttrValue sampleAttr(const AttrSpec &spec, const OpInfo &info, DType dtype) {
   case AttrKind::Int:
     return AttrValue::integer(0);
   case AttrKind::Bool:
-    return AttrValue::boolean(false);
+    // The reshape of a guard's sample is a view.
+    return AttrValue::boolean(spec.name == "is_view");
   case AttrKind::DType:
-    return AttrValue::dtype(DType::Float64);
+    return AttrValue::dtype(info.family == OpFamily::Guard ? DType::Int32 : DType::Float64);
   case AttrKind::Ints:
+    if (spec.name == "layout") {
+      return AttrValue::ints({0});
+    }
     if (spec.name == "axes") {
       return AttrValue::ints({0, 1});
     }
@@ -91,7 +97,10 @@ Sample makeSample(OpKind kind, DType dtype) {
   int count = info.operandCount < 0 ? 2 : info.operandCount;
   for (int i = 0; i < count; ++i) {
     bool isMask = i == 0 && (info.family == OpFamily::Select || info.family == OpFamily::Compress);
-    sample.operands.push_back(addTensor(sample, {isMask ? DType::Bool : dtype, {2, 2}}));
+    // A guard that reads a number.
+    bool isNumber = info.family == OpFamily::Guard && !info.has(kTraitSizeOnly);
+    sample.operands.push_back(
+        addTensor(sample, {isMask ? DType::Bool : dtype, isNumber ? Dims{} : Dims{2, 2}}));
   }
   for (const AttrValue &attr : sample.call.attrs) {
     if (attr.kind() == AttrKind::Index && !attr.asIndex().isBasic()) {
