@@ -36,6 +36,7 @@ private:
 };
 
 class Cell;
+class Tensor;
 struct PythonScalar;
 
 /// One layer of dispatch. Knows no other transform and lists no ops.
@@ -54,10 +55,21 @@ public:
   virtual Result<Value> onHostData(Value value) = 0;
   /// A Python number that became a rank-0 operand.
   virtual Result<Value> onScalar(const PythonScalar &scalar, Value value) = 0;
-  /// Whether the size is 1 in every call that this layer serves, not in this one by chance.
-  virtual bool isAlwaysOne(const Value &value, size_t axis) const = 0;
+  /// Whether the size is 1 in every call that this layer serves, not in this one by chance. The
+  /// caller relies on the answer.
+  virtual bool isAlwaysOne(const Value &value, size_t axis) = 0;
+  /// Whether the size is 1 in this call; the caller goes on differently if it is. While the size is
+  /// not known, what it was when this was recorded.
+  virtual Result<bool> decideIsOne(const Value &value, size_t axis) = 0;
   /// `now` replaces `old` in a tensor, which must not change its shape; a size may be known later.
   virtual void expectSameShape(const Value & /*old*/, const Value & /*now*/) {}
+  /// A size of rank 0 is stored in an integer dtype, as Python's number would be: Overflow when it
+  /// does not fit.
+  virtual Status expectFits(const Value &size, DType dtype) = 0;
+  /// `made` was just made of `part`, the result of a view op of trait kTraitMayCopy on a tensor of
+  /// cell `base`: its view if part->isAlias, a tensor of its own if not.
+  virtual void onViewOrCopy(const Value & /*part*/, const Cell & /*base*/,
+                            const Tensor & /*made*/) {}
   /// Python is about to read `value`; afterwards it must be Ready.
   virtual Status onHostRead(const Value &value) = 0;
 };

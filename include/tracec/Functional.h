@@ -37,6 +37,9 @@ Result<DType> promote(std::span<const Operand> operands);
 /// not fit.
 Result<Value> scalarValue(const PythonScalar &scalar, DType dtype);
 Result<Value> castTo(Value value, DType dtype);
+/// A size (rank 0, int64) cast as Python's number would be converted: Overflow when an integer
+/// dtype does not hold it, in a replay when the size becomes known.
+Result<Value> sizeAs(Value size, DType dtype);
 
 /// Any op of family Elementwise, Compare, Logical or Select: promotion, casts, dispatch.
 /// True division and float functions of integers give float32 (of int64: float64).

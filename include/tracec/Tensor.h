@@ -91,6 +91,8 @@ public:
   const CellRef &cellRef() const { return cell; }
   /// Identity of the index path; null for a tensor that is no view.
   const void *pathIdentity() const { return path.get(); }
+  /// Ends with the last view that derives from this one.
+  std::weak_ptr<const Path> pathLifetime() const { return path; }
 
   /// The current value, through the transforms.
   Result<Value> read() const;

@@ -39,7 +39,7 @@ std::vector<OperandInfo> describe(const OpCall &call, std::span<const Value> ope
   infos.reserve(operands.size());
   int fixed = call.info().operandCount;
   for (size_t i = 0; i < operands.size(); ++i) {
-    infos.push_back({operands[i]->type()});
+    infos.push_back({operands[i]->type(), std::nullopt, &operands[i]->view().strides});
     if (fixed >= 0 && i >= static_cast<size_t>(fixed)) {
       infos.back().sizeValue = sizeOf(operands[i]);
     }

@@ -151,9 +151,7 @@ Status inPlace(OpKind kind, Tensor &x, const Operand &y) {
                                " tensor; write x = x op y instead");
   }
   if (!mayBeSameShape(shape, result->shape())) {
-    return Status::invalidArgument("'" + name + "' in place would change the shape " +
-                                   tracert::shapeString(shape) + " to " +
-                                   tracert::shapeString(result->shape()));
+    return tracert::shapeWouldChange(shape, result->shape());
   }
   bool isNumber = y.isScalar || y.value->shape().empty();
   if (Transform *trace = activeTransform(TransformSlot::Trace); trace && !isNumber) {

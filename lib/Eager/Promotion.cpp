@@ -3,6 +3,7 @@
 #include "Eager/Evaluate.h"
 #include "Eager/ScalarConversion.h"
 
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -29,38 +30,23 @@ DType promoteSameCategory(DType a, DType b) {
   return dtypeSize(a) > dtypeSize(b) ? a : b;
 }
 
-std::string scalarText(const PythonScalar &scalar) {
-  return scalar.isBigInt ? std::to_string(scalar.floatValue) : std::to_string(scalar.intValue);
-}
-
-template <class T> bool fits(int64_t value) {
-  return value >= static_cast<int64_t>(std::numeric_limits<T>::min()) &&
-         value <= static_cast<int64_t>(std::numeric_limits<T>::max());
-}
-
-Status doesNotFit(const PythonScalar &scalar, DType dtype) {
-  return Status::overflow("Python integer " + scalarText(scalar) + " out of bounds for " +
-                          std::string(dtypeName(dtype)) +
-                          "; convert the tensor to a wider dtype first, e.g. x.astype(tc.int64)");
-}
-
 } // namespace
+
+std::string floatText(double value) {
+  char text[32];
+  std::to_chars_result end = std::to_chars(text, text + sizeof text, value);
+  return {text, end.ptr};
+}
+
+std::string integerText(const PythonScalar &scalar) {
+  return scalar.isBigInt ? floatText(scalar.floatValue) : std::to_string(scalar.intValue);
+}
 
 bool fitsDType(const PythonScalar &scalar, DType dtype) {
   if (scalar.kind == PythonScalar::Kind::Float || !isInteger(dtype)) {
     return true;
   }
-  if (scalar.isBigInt) {
-    return false;
-  }
-  switch (dtype) {
-  case DType::UInt8:
-    return fits<uint8_t>(scalar.intValue);
-  case DType::Int32:
-    return fits<int32_t>(scalar.intValue);
-  default:
-    return true;
-  }
+  return !scalar.isBigInt && tracert::integerFits(scalar.intValue, dtype);
 }
 
 Result<DType> promote(std::span<const Operand> operands) {
@@ -129,14 +115,14 @@ Result<Scalar> convertScalar(const PythonScalar &scalar, DType dtype) {
     }
     double truncated = std::trunc(asDouble);
     if (!(truncated >= -0x1p63 && truncated < 0x1p63)) {
-      return Status::overflow("cannot convert float " + std::to_string(asDouble) + " to " +
+      return Status::overflow("cannot convert float " + floatText(asDouble) + " to " +
                               std::string(dtypeName(dtype)));
     }
     integer = static_cast<int64_t>(truncated);
   }
   PythonScalar whole{PythonScalar::Kind::Int, integer, asDouble, scalar.isBigInt};
   if (!fitsDType(whole, dtype)) {
-    return doesNotFit(whole, dtype);
+    return tracert::integerDoesNotFit(integerText(whole), dtype);
   }
   switch (dtype) {
   case DType::UInt8:
@@ -168,6 +154,15 @@ Result<Value> castTo(Value value, DType dtype) {
   }
   TRACERT_ASSIGN(Values results, dispatch({OpKind::cast, {AttrValue::dtype(dtype)}}, {&value, 1}));
   return std::move(results.front());
+}
+
+Result<Value> sizeAs(Value size, DType dtype) {
+  if (tracert::isInteger(dtype) && dtype != size->dtype()) {
+    if (Transform *trace = activeTransform(TransformSlot::Trace)) {
+      TRACERT_TRY(trace->expectFits(size, dtype));
+    }
+  }
+  return castTo(std::move(size), dtype);
 }
 
 bool isSameKindCast(DType from, DType to) {

@@ -8,6 +8,11 @@ namespace tracec {
 /// Whether an int (or bool) scalar is representable in an integer dtype; true for other pairs.
 bool fitsDType(const PythonScalar &scalar, DType dtype);
 
+/// The shortest digits that read back as the same value: 1e-09, 0.1, inf.
+std::string floatText(double value);
+/// The digits of an int; beyond 64 bits those of its nearest double.
+std::string integerText(const PythonScalar &scalar);
+
 /// The constant; Overflow for an int outside an integer dtype or an infinite float, InvalidArgument
 /// for NaN to an integer; floats truncate to integers, ints round to floats.
 Result<tracert::Scalar> convertScalar(const PythonScalar &scalar, DType dtype);

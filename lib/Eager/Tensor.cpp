@@ -241,14 +241,19 @@ Result<Tensor> Tensor::view(const OpCall &call, std::span<const Value> extras) c
   TRACERT_ASSIGN(Value value, read());
   PathStep step{call, Values(extras.begin(), extras.end()), call.kind == OpKind::broadcast_to};
   TRACERT_ASSIGN(Value part, applyStep(value, step));
-  if (!part->isAlias) {
-    return fromValue(std::move(part));
-  }
   Tensor result;
-  result.cell = cell;
-  step.isReadOnly |= path && path->step.isReadOnly;
-  result.path = std::make_shared<const Path>(Path{path, std::move(step)});
-  result.remember(base.get(), activeSerial(), std::move(part));
+  if (part->isAlias) {
+    result.cell = cell;
+    step.isReadOnly |= path && path->step.isReadOnly;
+    result.path = std::make_shared<const Path>(Path{path, std::move(step)});
+    result.remember(base.get(), activeSerial(), part);
+  } else {
+    result = fromValue(part);
+  }
+  if (Transform *trace = activeTransform(TransformSlot::Trace);
+      trace && call.info().has(tracert::kTraitMayCopy)) {
+    trace->onViewOrCopy(part, *cell.get(), result);
+  }
   return result;
 }
 

@@ -62,7 +62,7 @@ PyObject *tensorFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *
                        tracert::dtypeName(*dtype).data(),
                        tracert::dtypeName(value->dtype()).data());
   }
-  PyObject *result = wrapResult(ownValue(std::move(value)));
+  PyObject *result = wrapResult(ownValue(std::move(value), bound[0]));
   if (result) {
     tensorOf(result).cellRef()->isConst = isConst;
     reinterpret_cast<TensorObject *>(result)->name =
@@ -98,7 +98,7 @@ PyObject *makeFull(PyObject *shape, PyObject *fill, std::optional<DType> dtype) 
     return raise(filled.status());
   }
   Result<Value> repeated = filled->read();
-  return repeated.ok() ? wrapResult(ownValue(std::move(*repeated))) : raise(repeated.status());
+  return repeated.ok() ? wrapResult(copyValue(std::move(*repeated))) : raise(repeated.status());
 }
 
 PyObject *fullFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {

@@ -40,6 +40,8 @@ PyObject *exceptionFor(StatusCode code) {
     return PyExc_MemoryError;
   case StatusCode::Compile:
     return compileError;
+  case StatusCode::GuardFailed:
+    return PyExc_ValueError;
   case StatusCode::TraceMismatch:
     return traceError;
   case StatusCode::Ok:
@@ -109,6 +111,10 @@ ErrorText textFor(StatusCode code) {
     return {"TC0303", "check the path, its permissions and the free space"};
   case StatusCode::OutOfMemory:
     return {"TC0401", "use smaller tensors, or drop some that are not needed"};
+  case StatusCode::GuardFailed:
+    return {"TC0106",
+            "record the function with sizes like these and dump it again, or change it so "
+            "that nothing is written through what may be a view or a copy"};
   case StatusCode::Compile:
     return {"TC0402", "check that libtracec-compiler.so is installed, or set "
                       "TRACEC_COMPILER_LIBRARY"};

@@ -131,7 +131,7 @@ bool resolveSizes(PyObject *const *objects, size_t count, Operand *operands) {
     if (!value.ok()) {
       return fail(value.status());
     }
-    Result<Value> cast = castTo(std::move(*value), *dtype);
+    Result<Value> cast = sizeAs(std::move(*value), *dtype);
     if (!cast.ok()) {
       return fail(cast.status());
     }
@@ -151,8 +151,15 @@ Result<Value> enterTransforms(Value value) {
   return value;
 }
 
-Result<Value> ownValue(Value value) {
-  if (!value->isAlias || value->shape().empty()) {
+Result<Value> ownValue(Value value, PyObject *source) {
+  // Not by the value alone: that of a whole tensor may lie in another one's memory by chance, which
+  // a later replay could not know.
+  bool isPart = isTensor(source) && tensorOf(source).isView() && value->isAlias;
+  return isPart ? copyValue(std::move(value)) : value;
+}
+
+Result<Value> copyValue(Value value) {
+  if (value->shape().empty()) {
     return value;
   }
   Operand operand = Operand::of(std::move(value));

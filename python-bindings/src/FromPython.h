@@ -25,8 +25,10 @@ bool readOperands(PyObject *const *objects, size_t count, const char *function, 
 /// Any data as a tensor value; Python numbers get their default dtype.
 bool readValue(PyObject *object, std::optional<DType> dtype, Value &value);
 /// A value that can be the content of a cell: in logical order, so that reshape gives views of it.
-/// Copies a view's value.
-Result<Value> ownValue(Value value);
+/// Copies the value of `source` if that is a view.
+Result<Value> ownValue(Value value, PyObject *source);
+/// The value in memory of its own.
+Result<Value> copyValue(Value value);
 /// A Python bool, int or float (not a NumPy scalar).
 bool isPythonScalar(PyObject *object);
 PythonScalar readScalar(PyObject *object);

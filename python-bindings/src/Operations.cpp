@@ -53,7 +53,7 @@ PyObject *castTensor(PyObject *x, PyObject *dtype) {
   }
   // A cast to the same dtype is a copy, too.
   Result<Value> cast = castTo(std::move(value), *target);
-  return cast.ok() ? wrapResult(ownValue(std::move(*cast))) : raise(cast.status());
+  return cast.ok() ? wrapResult(ownValue(std::move(*cast), x)) : raise(cast.status());
 }
 
 PyObject *reshapeOf(PyObject *x, std::vector<SizeArg> &sizes) {
@@ -124,7 +124,7 @@ PyObject *flipOf(PyObject *x, PyObject *axis) {
 
 PyObject *copyTensor(PyObject *x) {
   Result<Value> value = tensorOf(x).read();
-  PyObject *copy = value.ok() ? wrapResult(ownValue(std::move(*value))) : raise(value.status());
+  PyObject *copy = value.ok() ? wrapResult(ownValue(std::move(*value), x)) : raise(value.status());
   if (copy) {
     auto *from = reinterpret_cast<TensorObject *>(x);
     reinterpret_cast<TensorObject *>(copy)->name = Py_XNewRef(from->name);

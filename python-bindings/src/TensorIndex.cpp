@@ -281,7 +281,11 @@ bool readAssigned(PyObject *object, DType dtype, Value &value) {
     if (!size.ok()) {
       return fail(size.status());
     }
-    value = std::move(*size);
+    Result<Value> cast = sizeAs(std::move(*size), dtype);
+    if (!cast.ok()) {
+      return fail(cast.status());
+    }
+    value = std::move(*cast);
     return true;
   }
   return readValue(object, std::nullopt, value);

@@ -67,7 +67,7 @@ PyObject *negative(PyObject *self) {
 
 PyObject *positive(PyObject *self) {
   Result<Value> value = tensorOf(self).read();
-  return value.ok() ? wrapResult(ownValue(std::move(*value))) : raise(value.status());
+  return value.ok() ? wrapResult(ownValue(std::move(*value), self)) : raise(value.status());
 }
 
 int truth(PyObject *self) {

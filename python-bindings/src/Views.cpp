@@ -41,6 +41,13 @@ Result<Tensor> subtensor(const Tensor &x, IndexItems items) {
   return x.view(OpCall{OpKind::subtensor, {AttrValue::index(std::move(shared))}}, {});
 }
 
+/// A decision that a trace must know of.
+Result<bool> sizeIsOne(const Tensor &x, size_t axis) {
+  TRACERT_ASSIGN(Value value, x.read());
+  Transform *trace = activeTransform(TransformSlot::Trace);
+  return trace ? trace->decideIsOne(value, axis) : Result<bool>(value->shape()[axis] == 1);
+}
+
 } // namespace
 
 Result<Tensor> reshapeTensor(const Tensor &x, std::span<const SizeArg> sizes) {
@@ -119,12 +126,16 @@ Result<Tensor> squeezeAxes(const Tensor &x, const std::optional<Dims> &axes) {
   }
   IndexItems items;
   for (size_t i = 0; i < type.rank(); ++i) {
-    if (axes && selected[i] && type.shape[i] != 1) {
+    if (axes && !selected[i]) {
+      items.items.push_back({.kind = IndexItemKind::Slice});
+      continue;
+    }
+    TRACERT_ASSIGN(bool isOne, sizeIsOne(x, i));
+    if (axes && !isOne) {
       return Status::invalidArgument("squeeze of axis " + std::to_string(i) + " of size " +
                                      std::to_string(type.shape[i]) + "; only size 1 can go");
     }
-    bool goes = axes ? selected[i] : type.shape[i] == 1;
-    items.items.push_back({.kind = goes ? IndexItemKind::Int : IndexItemKind::Slice});
+    items.items.push_back({.kind = isOne ? IndexItemKind::Int : IndexItemKind::Slice});
   }
   return subtensor(x, std::move(items));
 }

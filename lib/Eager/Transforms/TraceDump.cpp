@@ -186,7 +186,7 @@ private:
       outputVars.push_back(output.var);
     }
     TraceGraph graph = record.graph(options.name, 0, static_cast<uint32_t>(record.steps.size()),
-                                    inputVars, outputVars);
+                                    inputVars, outputVars, GuardSet::InFile);
     // Captures that are only read are weights.
     for (size_t i = 0; i < constantSlots.size(); ++i) {
       TRACERT_ASSIGN(Value weight, contiguousCopy(record.slots[constantSlots[i]].cell->value));

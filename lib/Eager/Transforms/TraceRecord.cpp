@@ -64,6 +64,20 @@ public:
     graph.ops.push_back(std::move(op));
   }
 
+  /// `id`: of the op before which the guard must hold.
+  void addGuard(const TraceGuard &guard, uint32_t id) {
+    TraceOp op;
+    op.call = guard.call;
+    for (VarId operand : guard.operands) {
+      op.operands.push_back(localOf(operand, id));
+    }
+    graph.vars.push_back({{DType::Int64, {}}, {}});
+    op.results.push_back(static_cast<VarId>(graph.vars.size() - 1));
+    op.loc = guard.loc;
+    op.id = id;
+    graph.ops.push_back(std::move(op));
+  }
+
   void addOutput(VarId var, std::string name) {
     graph.outputs.push_back(localOf(var, static_cast<uint32_t>(record.ops.size())));
     graph.outputNames.push_back(std::move(name));
@@ -136,7 +150,7 @@ private:
 
 TraceGraph TraceRecord::graph(const std::string &name, uint32_t first, uint32_t end,
                               const std::vector<VarId> &inputs, const std::vector<VarId> &outputs,
-                              std::span<const TensorType> inputTypes) const {
+                              GuardSet guardSet, std::span<const TensorType> inputTypes) const {
   TraceGraph result;
   result.name = name;
   GraphBuilder builder(*this, result);
@@ -148,11 +162,27 @@ TraceGraph TraceRecord::graph(const std::string &name, uint32_t first, uint32_t 
                      isArgument ? argumentNames[slots[slot].argument]
                                 : "value" + std::to_string(var));
   }
+  auto guard = std::find_if(guards.begin(), guards.end(), [&](const TraceGuard &candidate) {
+    return segments[candidate.segment].firstStep >= first;
+  });
+  auto addGuardsUpTo = [&](uint32_t step) {
+    for (; guard != guards.end() && guard->afterStep <= step &&
+           segments[guard->segment].endStep <= end;
+         ++guard) {
+      bool isWanted = (guardSet == GuardSet::OnData && guard->hangsOnData) ||
+                      (guardSet == GuardSet::InFile && guard->isInFile);
+      if (isWanted) {
+        builder.addGuard(*guard, opAfter(guard->afterStep));
+      }
+    }
+  };
   for (uint32_t i = first; i < end; ++i) {
+    addGuardsUpTo(i);
     if (!steps[i].isConstant) {
       builder.addOp(ops[steps[i].index], steps[i].index);
     }
   }
+  addGuardsUpTo(end);
   for (size_t i = 0; i < outputs.size(); ++i) {
     builder.addOutput(outputs[i], "output" + std::to_string(i));
   }
@@ -174,7 +204,14 @@ TraceGraph TraceRecord::wholeGraph(const std::string &name) const {
   for (const TraceWrite &write : writes) {
     add(write.var);
   }
-  return graph(name, 0, static_cast<uint32_t>(steps.size()), inputs, outputs);
+  return graph(name, 0, static_cast<uint32_t>(steps.size()), inputs, outputs, GuardSet::None);
+}
+
+uint32_t TraceRecord::opAfter(uint32_t step) const {
+  while (step < steps.size() && steps[step].isConstant) {
+    ++step;
+  }
+  return step < steps.size() ? steps[step].index : static_cast<uint32_t>(ops.size());
 }
 
 std::vector<uint64_t> TraceRecord::alwaysOnesOf(const OpStep &op, size_t resultCount) const {
@@ -201,8 +238,8 @@ void TraceRecord::completeSegments() {
   for (uint32_t i = 0; i < constants.size(); ++i) {
     constantOfVar[constants[i].var] = i;
   }
+  findGuardsOnData();
   findSegmentInputs();
-  findGuards();
 }
 
 void TraceRecord::findSegmentInputs() {
@@ -224,6 +261,15 @@ void TraceRecord::findSegmentInputs() {
         seenIn[result] = s;
       }
     }
+    for (const TraceGuard &guard : guards) {
+      bool isHere = guard.hangsOnData && guard.segment == s;
+      for (VarId operand : isHere ? guard.operands : std::vector<VarId>()) {
+        if (seenIn[operand] != s && constantOfVar[operand] == ~0u) {
+          segment.inputs.push_back(operand);
+          seenIn[operand] = s;
+        }
+      }
+    }
   }
 }
 
@@ -241,6 +287,7 @@ public:
   }
 
   const TensorType &of(VarId var) const { return types[var]; }
+  bool isSizeValue(VarId var) const { return isSize[var]; }
 
   void add(const OpStep &op) {
     const tracert::OpInfo &info = op.call.info();
@@ -270,50 +317,21 @@ private:
   std::vector<uint8_t> isSize;
 };
 
-template <class List, class Item> bool contains(const List &list, const Item &item) {
-  return std::find(list.begin(), list.end(), item) != list.end();
-}
-
 } // namespace
 
-void TraceRecord::findGuards() {
+void TraceRecord::findGuardsOnData() {
   KnownTypes known(*this);
-  /// Views whose elements may lie in another order than the logical one.
-  std::vector<uint8_t> isStrided(vars.size(), 0);
-  for (TraceSegment &segment : segments) {
-    for (uint32_t i = segment.firstStep; i < segment.endStep; ++i) {
-      if (steps[i].isConstant) {
-        continue;
-      }
-      const OpStep &op = ops[steps[i].index];
-      known.add(op);
-      bool isReshape = op.call.kind == OpKind::reshape;
-      isStrided[op.results[0]] =
-          op.call.info().has(tracert::kTraitView) && (!isReshape || isStrided[op.operands[0]]);
-      // A value in logical order always gives a view.
-      if (!isReshape || !isStrided[op.operands[0]]) {
-        continue;
-      }
-      for (VarId var : {op.operands[0], op.results[0]}) {
-        if (known.of(var).isFullyKnown() || contains(segment.guards, var) ||
-            contains(segment.inputs, var)) {
-          continue;
-        }
-        segment.guards.push_back(var);
-        if (!contains(segment.outputs, var)) {
-          segment.outputs.push_back(var);
-        }
-      }
+  auto guard = guards.begin();
+  for (uint32_t step = 0; step <= steps.size(); ++step) {
+    for (; guard != guards.end() && guard->afterStep <= step; ++guard) {
+      guard->hangsOnData =
+          std::any_of(guard->operands.begin(), guard->operands.end(), [&](VarId operand) {
+            bool isValue = guard->call.kind == OpKind::guard_fits;
+            return !known.of(operand).isFullyKnown() || (isValue && !known.isSizeValue(operand));
+          });
     }
-    std::erase_if(segment.sameShapes, [&](const std::pair<VarId, VarId> &pair) {
-      return known.of(pair.first).isFullyKnown() && known.of(pair.second).isFullyKnown();
-    });
-    for (const auto &[old, now] : segment.sameShapes) {
-      for (VarId var : {old, now}) {
-        if (!contains(segment.inputs, var) && !contains(segment.outputs, var)) {
-          segment.outputs.push_back(var);
-        }
-      }
+    if (step < steps.size() && !steps[step].isConstant) {
+      known.add(ops[steps[step].index]);
     }
   }
 }
@@ -399,7 +417,7 @@ CompiledRecord::variantFor(size_t index, tracert::Isa isa, std::span<const Tenso
     inputTypes.push_back(input.type());
   }
   TraceGraph graph = record.graph(options.name, segment.firstStep, segment.endStep, segment.inputs,
-                                  segment.outputs, inputTypes);
+                                  segment.outputs, GuardSet::OnData, inputTypes);
   for (size_t i = 0; i < std::min(graph.inputs.size(), kMaxStridedInputs); ++i) {
     graph.vars[graph.inputs[i]].strides = static_cast<InputStrides>(strides >> 2 * i & 3);
   }

@@ -7,6 +7,7 @@
 #include "tracec/Trace.h"
 #include "tracert/Executor.h"
 
+#include <map>
 #include <mutex>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct TraceSlot {
   uint32_t firstStep = 0;
 };
 
+inline constexpr uint32_t kNoGuard = ~0u;
+
 /// How a constant was written in Python, so that 1, True and 1.0 differ.
 enum class ConstantTag : uint8_t { PythonBool, PythonInt, PythonFloat, Array };
 
@@ -51,6 +54,23 @@ struct OpStep {
   tracert::IndexMode indexMode = tracert::IndexMode::Checked;
   /// A view op gave a view; false: it had to copy.
   bool isAlias = false;
+  /// Into TraceRecord::guards: the guard on isAlias where Python's result hangs on it.
+  uint32_t guard = kNoGuard;
+};
+
+/// What the record took for granted about sizes, strides and size values: a call of the op in the
+/// graphs that are compiled. A replay that knows the sizes takes the decision anew instead.
+struct TraceGuard {
+  OpCall call;
+  std::vector<VarId> operands;
+  tracert::SourceLoc loc;
+  /// Steps and segments recorded when the decision was taken.
+  uint32_t afterStep = 0;
+  uint32_t segment = 0;
+  /// A replay knows the sizes only after it has computed something.
+  bool hangsOnData = false;
+  /// A file needs it: the decision changes what the function computes.
+  bool isInFile = true;
 };
 
 struct TraceStep {
@@ -65,13 +85,8 @@ struct TraceSegment {
   uint32_t endStep = 0;
   /// Defined before the segment, constants excepted.
   std::vector<VarId> inputs;
-  /// Values that Python still held at the end of the segment, and `guards`.
+  /// Values that Python still held at the end of the segment.
   std::vector<VarId> outputs;
-  /// Values whose sizes must be above 1 where they were while recording: a reshape of unknown size
-  /// gives a view or a copy by them.
-  std::vector<VarId> guards;
-  /// Pairs (old, now) of in-place operators whose shapes must be equal and hang on counts.
-  std::vector<std::pair<VarId, VarId>> sameShapes;
   /// What ended it, for messages.
   tracert::SourceLoc endLoc;
   bool endsInExcluded = false;
@@ -105,6 +120,15 @@ struct CallSignature {
   std::vector<TypeKey> types;
 };
 
+/// Which guards a graph holds.
+enum class GuardSet : uint8_t {
+  None,
+  /// Those that a replay cannot decide while Python runs.
+  OnData,
+  /// All that a file needs.
+  InFile,
+};
+
 struct TraceRecord {
   CallSignature signature;
   std::vector<std::string> argumentNames;
@@ -113,6 +137,9 @@ struct TraceRecord {
   std::vector<ConstantStep> constants;
   std::vector<OpStep> ops;
   std::vector<TraceStep> steps;
+  std::vector<TraceGuard> guards;
+  /// (var, axis) -> the guard on whether its size is 1.
+  std::map<std::pair<VarId, size_t>, uint32_t> guardsOnOne;
   std::vector<TraceSegment> segments;
   std::vector<TraceWrite> writes;
   /// Vars of the tensors that the function returned; ~0 for one that is not of this trace.
@@ -134,7 +161,9 @@ struct TraceRecord {
   /// that it is made for; empty: as recorded.
   TraceGraph graph(const std::string &name, uint32_t first, uint32_t end,
                    const std::vector<VarId> &inputs, const std::vector<VarId> &outputs,
-                   std::span<const TensorType> inputTypes = {}) const;
+                   GuardSet guards, std::span<const TensorType> inputTypes = {}) const;
+  /// The first op from `step` on; the number of ops when there is none.
+  uint32_t opAfter(uint32_t step) const;
   /// All segments as one graph; inputs are the slots in order.
   TraceGraph wholeGraph(const std::string &name) const;
   /// Fills constantOfVar and segments' inputs and guards once all steps are known.
@@ -142,7 +171,7 @@ struct TraceRecord {
 
 private:
   void findSegmentInputs();
-  void findGuards();
+  void findGuardsOnData();
 };
 
 /// A record with its compiled programs; shared by the threads that replay it.
@@ -200,6 +229,8 @@ private:
   std::atomic<bool> compiled{false};
 };
 
+/// "file.py:12", or "an unknown line".
+std::string locationText(const tracert::SourceLoc &loc);
 /// Sets lastTraceMismatch() and makes the status; `detail` says both sides, `advice` what to do.
 Status traceMismatch(TraceMismatch mismatch, const std::string &detail, const std::string &advice);
 

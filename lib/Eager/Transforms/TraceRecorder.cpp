@@ -33,6 +33,7 @@ VarId TraceRecorder::newVar(const TensorType &type, uint32_t slot, uint64_t alwa
   record.alwaysOnes.push_back(alwaysOnes);
   madeAtStep.push_back(kNoStep);
   held.emplace_back();
+  producerOf.push_back(~0u);
   return static_cast<VarId>(record.vars.size() - 1);
 }
 
@@ -77,6 +78,7 @@ Result<Values> TraceRecorder::apply(const OpCall &call, std::span<const Value> o
     markOwn(results[i], var);
     madeAtStep[var] = static_cast<int64_t>(record.steps.size());
     step.results.push_back(var);
+    producerOf[var] = static_cast<uint32_t>(record.ops.size());
   }
   record.steps.push_back({false, static_cast<uint32_t>(record.ops.size())});
   record.ops.push_back(std::move(step));
@@ -154,10 +156,6 @@ void TraceRecorder::endSegment(bool isExcluded) {
   }
 }
 
-void TraceRecorder::expectSameShape(const Value &old, const Value &now) {
-  record.segments.back().sameShapes.push_back({varOf(old), varOf(now)});
-}
-
 Status TraceRecorder::onHostRead(const Value &value) {
   // As in a replay, only a value that is not there yet ends the segment and commits.
   if (value->traceSerial != ownSerial ||
@@ -198,6 +196,7 @@ Status TraceRecorder::finish(std::span<const Tensor> results) {
   madeAtStep.clear();
   written.clear();
   externals.clear();
+  watched.clear();
   return Status();
 }
 

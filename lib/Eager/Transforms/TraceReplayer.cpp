@@ -1,8 +1,7 @@
 #include "Eager/Transforms/TraceSession.h"
 
 #include "Eager/Evaluate.h"
-
-#include <cstring>
+#include "Eager/Transforms/ConstantText.h"
 
 namespace tracec {
 
@@ -11,52 +10,6 @@ using tracert::SourceLoc;
 namespace {
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
-bool sameScalar(const PythonScalar &a, const PythonScalar &b) {
-  return a.kind == b.kind && a.intValue == b.intValue && a.isBigInt == b.isBigInt &&
-         std::memcmp(&a.floatValue, &b.floatValue, sizeof(double)) == 0;
-}
-
-bool sameElements(const TensorView &a, const TensorView &b) {
-  size_t bytes = static_cast<size_t>(a.elementCount()) * tracert::dtypeSize(a.dtype);
-  return std::memcmp(a.data, b.data, bytes) == 0;
-}
-
-const char *tagName(ConstantTag tag) {
-  switch (tag) {
-  case ConstantTag::PythonBool:
-    return "bool";
-  case ConstantTag::PythonInt:
-    return "int";
-  case ConstantTag::PythonFloat:
-    return "float";
-  case ConstantTag::Array:
-    return "array";
-  }
-  return "?";
-}
-
-std::string constantText(ConstantTag tag, const PythonScalar &scalar, const Value &value) {
-  switch (tag) {
-  case ConstantTag::PythonBool:
-    return scalar.intValue ? "True" : "False";
-  case ConstantTag::PythonInt:
-    return std::to_string(scalar.intValue) + " (int)";
-  case ConstantTag::PythonFloat:
-    return std::to_string(scalar.floatValue) + " (float)";
-  case ConstantTag::Array:
-    return "an array " + value->type().str();
-  }
-  return tagName(tag);
-}
-
-/// The error with its op and line, in the form of the executor's (see opPlace in the runtime).
-Status placedAt(const OpStep &op, uint32_t number, const Status &status) {
-  std::string place =
-      "op #" + std::to_string(number) + " " + quoted(op.call.info().name) +
-      (op.loc.file.empty() ? "" : " at " + op.loc.file + ":" + std::to_string(op.loc.line));
-  return Status(status.code(), status.message() + " (" + place + ")");
-}
 
 const char *const kConstantAdvice =
     "pass the value as a tensor argument, or make it part of the arguments, so that it may change";
@@ -113,7 +66,8 @@ Status TraceReplayer::end(Status status) {
 
 Status TraceReplayer::fail(const char *code, const char *reason, uint32_t op, const SourceLoc &then,
                            const std::string &detail, const std::string &advice) {
-  return failed(traceMismatch({code, reason, op, then, currentLocation()}, detail, advice));
+  return failed(
+      traceMismatch({code, reason, op, then, currentLocation()}, detail + otherWay, advice));
 }
 
 uint32_t TraceReplayer::nextOp() const {
@@ -240,6 +194,12 @@ Result<Values> TraceReplayer::apply(const OpCall &call, std::span<const Value> o
                                                             : " has a new constant as operand"),
                 kStructureAdvice);
   }
+  // A constant of another type may bring a cast; any other operator explains more than it.
+  bool isCastOfConstant = wrongConstant && wrongConstant->isOfOtherType &&
+                          call.info().family == tracert::OpFamily::Cast;
+  if (call.kind == expected.call.kind || isCastOfConstant) {
+    TRACERT_TRY(checkConstants());
+  }
   TRACERT_TRY(checkOp(expected, number, call, operands));
   Result<Values> results = makeResults(expected, call, operands);
   if (!results.ok()) {
@@ -258,6 +218,23 @@ Status TraceReplayer::wordFailure(uint32_t step, const Status &status) {
     return status;
   }
   return failedStep < step ? end(std::move(first)) : first;
+}
+
+Status TraceReplayer::checkConstants() {
+  if (!wrongConstant) {
+    return Status();
+  }
+  return fail("TC0208", "constant", nextOp(), wrongConstant->then,
+              "the constant " + wrongConstant->difference, kConstantAdvice);
+}
+
+void TraceReplayer::noteOtherWay(const OpStep &expected, bool isAlias) {
+  if (isAlias == expected.isAlias || expected.guard == kNoGuard || !otherWay.empty()) {
+    return;
+  }
+  otherWay = "; the " + std::string(expected.call.info().name) + " at " +
+             locationText(expected.loc) + " is now a " + (isAlias ? "view" : "copy") +
+             " and was a " + (isAlias ? "copy" : "view") + ", which its sizes decide";
 }
 
 Result<Values> TraceReplayer::makeResults(const OpStep &expected, const OpCall &call,
@@ -304,7 +281,8 @@ Result<Values> TraceReplayer::makeResults(const OpStep &expected, const OpCall &
     bool isAlias = false;
     if (info.has(tracert::kTraitView)) {
       // The bounds of a view are checked when its type is inferred; only the strides matter here.
-      // While sizes are unknown, it is taken to be a view or a copy as it was recorded.
+      // While sizes are unknown, it is taken to be a view or a copy as it was recorded, which a
+      // guard of the segment checks.
       isAlias = expected.isAlias;
       std::vector<int64_t> sizes;
       bool allKnown = types[i].isFullyKnown() && operands[0]->type().isFullyKnown();
@@ -323,6 +301,9 @@ Result<Values> TraceReplayer::makeResults(const OpStep &expected, const OpCall &
           logical = std::move(*view);
           logical.data = nullptr;
         }
+        noteOtherWay(expected, isAlias);
+      } else if (expected.guard != kNoGuard && !record.guards[expected.guard].hangsOnData) {
+        return unguarded("whether a reshape is a view");
       }
     }
     Value value = ValueImpl::makePending(std::move(logical), this);
@@ -342,15 +323,12 @@ Result<Value> TraceReplayer::onConstant(ConstantTag tag, const PythonScalar &sca
     return value;
   }
   const ConstantStep &expected = record.constants[record.steps[position].index];
-  bool same = tag == expected.tag &&
-              (tag == ConstantTag::Array ? value->type() == expected.value->type() &&
-                                               sameElements(value->view(), expected.value->view())
-                                         : sameScalar(scalar, expected.scalar));
-  if (!same) {
-    return fail("TC0208", "constant", nextOp(), expected.loc,
-                "the constant was " + constantText(expected.tag, expected.scalar, expected.value) +
-                    " and is " + constantText(tag, scalar, value),
-                kConstantAdvice);
+  if (ConstantNow now{tag, scalar, value}; !isSameConstant(expected, now)) {
+    // Another operator is the better explanation; it comes next.
+    if (!wrongConstant) {
+      bool isOfOtherType = tag != expected.tag || !(value->type() == expected.value->type());
+      wrongConstant = {expected.loc, constantDifference(expected, now), isOfOtherType};
+    }
   }
   value->traceSerial = ownSerial;
   value->traceVar = expected.var;
@@ -441,88 +419,6 @@ Status TraceReplayer::runSegments() {
       }
     }
     ++segmentsRun;
-    TRACERT_TRY(checkGuards(segment));
-  }
-  return Status();
-}
-
-Status TraceReplayer::firstError(uint32_t end, uint32_t *failedStep) {
-  if (isOver || segmentsRun == record.segments.size()) {
-    return Status();
-  }
-  uint32_t first = record.segments[segmentsRun].firstStep;
-  std::unordered_map<VarId, uint32_t> lastUse;
-  for (uint32_t i = first; i < end; ++i) {
-    if (!record.steps[i].isConstant) {
-      for (VarId operand : record.ops[record.steps[i].index].operands) {
-        lastUse[operand] = i;
-      }
-    }
-  }
-  std::unordered_map<VarId, Value> computed;
-  tracert::IndexMode mode = evalOptions().indexMode;
-  Status status;
-  for (uint32_t i = first; i < end && status.ok(); ++i) {
-    if (record.steps[i].isConstant) {
-      continue;
-    }
-    uint32_t number = record.steps[i].index;
-    const OpStep &op = record.ops[number];
-    Values operands;
-    for (VarId var : op.operands) {
-      auto made = computed.find(var);
-      const Value &value = made != computed.end() ? made->second : values[var];
-      if (!value || (value->state() != ValueImpl::State::Ready && value->source() == this)) {
-        // Only a trace that is broken already lacks an operand.
-        return Status();
-      }
-      operands.push_back(value);
-    }
-    evalOptions().indexMode = op.indexMode;
-    Result<Values> results = evaluate(op.call, operands);
-    evalOptions().indexMode = mode;
-    if (!results.ok()) {
-      status = placedAt(op, number, results.status());
-      if (failedStep) {
-        *failedStep = i;
-      }
-      break;
-    }
-    for (size_t r = 0; r < op.results.size(); ++r) {
-      if (lastUse.contains(op.results[r])) {
-        computed[op.results[r]] = (*results)[r];
-      }
-    }
-    for (VarId var : op.operands) {
-      if (lastUse[var] == i) {
-        computed.erase(var);
-      }
-    }
-  }
-  return status;
-}
-
-Status TraceReplayer::checkGuards(const TraceSegment &segment) {
-  for (const auto &[old, now] : segment.sameShapes) {
-    if (!(values[old]->shape() == values[now]->shape())) {
-      return Status::invalidArgument("an operator in place would change the shape " +
-                                     tracert::shapeString(values[old]->shape()) + " to " +
-                                     tracert::shapeString(values[now]->shape()));
-    }
-  }
-  for (VarId var : segment.guards) {
-    const Dims &then = record.vars[var].shape;
-    const Dims &now = values[var]->shape();
-    if (!std::equal(then.begin(), then.end(), now.begin(), now.end(),
-                    [](int64_t a, int64_t b) { return (a > 1) == (b > 1); })) {
-      return traceMismatch({"TC0202", "attribute", nextOp(), {}, currentLocation()},
-                           "a tensor of data-dependent shape " + tracert::shapeString(now) +
-                               " is reshaped; the recorded one had shape " +
-                               tracert::shapeString(then) +
-                               ", and one may be a view where the "
-                               "other is a copy",
-                           "copy the tensor before the reshape, e.g. with + 0");
-    }
   }
   return Status();
 }
@@ -538,6 +434,7 @@ Status TraceReplayer::fill(ValueImpl &value) {
   if (isOver) {
     return failure.ok() ? Status::internal("a placeholder outlived its trace") : failure;
   }
+  TRACERT_TRY(checkConstants());
   if (Status status = runSegments(); !status.ok()) {
     return end(std::move(status));
   }
@@ -565,6 +462,7 @@ Status TraceReplayer::beginExcluded() {
   if (isOver) {
     return failure;
   }
+  TRACERT_TRY(checkConstants());
   if (Status status = runSegments(); !status.ok()) {
     return end(std::move(status));
   }
@@ -583,6 +481,7 @@ Status TraceReplayer::finish(std::span<const Tensor> results) {
     TRACERT_ASSIGN(Value value, result.read());
     returned.push_back(std::move(value));
   }
+  TRACERT_TRY(checkConstants());
   if (position < record.steps.size() || sawUnexpectedConstant) {
     uint32_t number = nextOp();
     if (number < record.ops.size()) {

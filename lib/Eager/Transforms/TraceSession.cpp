@@ -11,19 +11,19 @@ uint64_t nextTraceSerial() {
 
 namespace {
 thread_local TraceMismatch lastMismatch;
+} // namespace
 
-std::string locText(const tracert::SourceLoc &loc) {
+std::string locationText(const tracert::SourceLoc &loc) {
   return loc.file.empty() ? "an unknown line" : loc.file + ":" + std::to_string(loc.line);
 }
-} // namespace
 
 const TraceMismatch &lastTraceMismatch() { return lastMismatch; }
 
 Status traceMismatch(TraceMismatch mismatch, const std::string &detail, const std::string &advice) {
   std::string message = mismatch.code + " trace mismatch (" + mismatch.reason + ") at op #" +
                         std::to_string(mismatch.opIndex) + ": " + detail + "; then " +
-                        locText(mismatch.thenLoc) + ", now " + locText(mismatch.nowLoc) + "; " +
-                        advice;
+                        locationText(mismatch.thenLoc) + ", now " + locationText(mismatch.nowLoc) +
+                        "; " + advice;
   lastMismatch = std::move(mismatch);
   return Status(tracert::StatusCode::TraceMismatch, std::move(message));
 }
@@ -41,6 +41,7 @@ Value TraceSession::readView(const Cell &cell, const void *path) {
 }
 
 Status TraceSession::writeCell(Cell &cell, Value value) {
+  onWrite(cell);
   std::erase_if(viewArguments, [&](const ViewArgument &view) { return view.cell == &cell; });
   if (isOwn(cell)) {
     cell.value = std::move(value);
@@ -59,11 +60,22 @@ Result<Value> TraceSession::onHostData(Value value) {
   return onConstant(ConstantTag::Array, {}, std::move(value));
 }
 
-bool TraceSession::isAlwaysOne(const Value &value, size_t axis) const {
+bool TraceSession::isAlwaysOne(const Value &value, size_t axis) {
   if (value->traceSerial != ownSerial) {
     return value->shape()[axis] == 1;
   }
   return (currentRecord().alwaysOnes[value->traceVar] >> axis & 1) != 0;
+}
+
+Status TraceSession::expectFits(const Value &size, DType dtype) {
+  if (size->state() != ValueImpl::State::Ready) {
+    return Status();
+  }
+  // No host read: Python does not get to see the number.
+  int64_t number = *static_cast<const int64_t *>(size->view().data);
+  return tracert::integerFits(number, dtype)
+             ? Status()
+             : tracert::integerDoesNotFit(std::to_string(number), dtype);
 }
 
 Result<Value> TraceSession::onScalar(const PythonScalar &scalar, Value value) {

@@ -24,7 +24,8 @@ public:
   virtual Result<Value> onConstant(ConstantTag tag, const PythonScalar &scalar, Value value) = 0;
   Result<Value> onHostData(Value value) final;
   Result<Value> onScalar(const PythonScalar &scalar, Value value) final;
-  bool isAlwaysOne(const Value &value, size_t axis) const final;
+  bool isAlwaysOne(const Value &value, size_t axis) override;
+  Status expectFits(const Value &size, DType dtype) override;
 
 protected:
   struct ViewArgument {
@@ -40,6 +41,8 @@ protected:
   bool isOwn(const Cell &cell) const { return cell.createdBy == ownSerial; }
   virtual const TraceRecord &currentRecord() const = 0;
   virtual Status storeCell(Cell &cell, Value value) = 0;
+  /// Before each write, of cells made in the call, too.
+  virtual void onWrite(const Cell & /*cell*/) {}
 };
 
 /// Runs the call eagerly and writes the record.
@@ -50,7 +53,11 @@ public:
   Result<Values> apply(const OpCall &call, std::span<const Value> operands, Next next) override;
   Result<Value> readCell(Cell &cell) override;
   Status onHostRead(const Value &value) override;
+  bool isAlwaysOne(const Value &value, size_t axis) override;
+  Result<bool> decideIsOne(const Value &value, size_t axis) override;
   void expectSameShape(const Value &old, const Value &now) override;
+  Status expectFits(const Value &size, DType dtype) override;
+  void onViewOrCopy(const Value &part, const Cell &base, const Tensor &made) override;
   Result<Value> onConstant(ConstantTag tag, const PythonScalar &scalar, Value value) override;
   Status beginExcluded() override;
   Status finish(std::span<const Tensor> results) override;
@@ -59,7 +66,12 @@ public:
 
 private:
   Status storeCell(Cell &cell, Value value) override;
+  void onWrite(const Cell &cell) override;
   const TraceRecord &currentRecord() const override { return record; }
+  uint32_t addGuard(OpCall call, std::vector<VarId> operands);
+  void guardOnOne(const Value &value, size_t axis, bool isOne);
+  /// The guard on the reshape `step` being the view or copy that it is, if it can be the other.
+  std::optional<TraceGuard> viewGuard(const OpStep &step) const;
   VarId newVar(const TensorType &type, uint32_t slot, uint64_t alwaysOnes);
   VarId newSlot(TraceSlot slot, const Value &value);
   /// The number of `value`, which becomes a loose slot if it is not known.
@@ -79,6 +91,16 @@ private:
   std::unordered_map<const Cell *, uint32_t> slotOfCell;
   /// The last value written, and the one that waits for a commit.
   std::unordered_map<const Cell *, Value> written;
+  /// The op of each var; ~0 for slots and constants.
+  std::vector<uint32_t> producerOf;
+  /// By cell, guards on a view or copy that matter once the cell is written: of the base while a
+  /// view of it lives, or of either after a copy.
+  struct WatchedView {
+    uint32_t guard;
+    bool isView;
+    std::weak_ptr<const Path> view;
+  };
+  std::unordered_multimap<const Cell *, WatchedView> watched;
   std::unordered_map<Cell *, Value> pending;
   /// Keeps the written cells alive.
   std::vector<CellRef> writtenOrder;
@@ -92,6 +114,8 @@ public:
   Result<Values> apply(const OpCall &call, std::span<const Value> operands, Next next) override;
   Result<Value> readCell(Cell &cell) override;
   Status onHostRead(const Value &value) override;
+  Result<bool> decideIsOne(const Value &value, size_t axis) override;
+  Status expectFits(const Value &size, DType dtype) override;
   Result<Value> onConstant(ConstantTag tag, const PythonScalar &scalar, Value value) override;
   Status beginExcluded() override;
   Status finish(std::span<const Tensor> results) override;
@@ -114,6 +138,10 @@ private:
                  std::span<const Value> operands);
   Status checkOperand(const OpStep &expected, uint32_t number, size_t position,
                       const Value &operand);
+  /// Remembers a reshape that is a copy now and was a view, or the other way round: the likely
+  /// reason of a later mismatch.
+  void noteOtherWay(const OpStep &expected, bool isAlias);
+  Status checkConstants();
   Result<Values> makeResults(const OpStep &expected, const OpCall &call,
                              std::span<const Value> operands);
   Status fail(const char *code, const char *reason, uint32_t op, const tracert::SourceLoc &then,
@@ -129,7 +157,8 @@ private:
   /// Eager's error: the ops of the current segment before step `end` run one by one on the
   /// segment's immutable inputs. Ok when none fails; `failedStep` is the step that does.
   Status firstError(uint32_t end, uint32_t *failedStep = nullptr);
-  Status checkGuards(const TraceSegment &segment);
+  /// A decision on a size that no guard of the segments covers.
+  Status unguarded(const std::string &what);
   /// After an excluded region, which may have written cells that the trace has not read yet.
   Status rereadCaptures();
   void commit();
@@ -143,6 +172,14 @@ private:
   uint32_t position = 0;
   size_t segmentsRun = 0;
   bool sawUnexpectedConstant = false;
+  /// A constant that is not the recorded one; reported unless the next op differs.
+  struct WrongConstant {
+    tracert::SourceLoc then;
+    std::string difference;
+    bool isOfOtherType;
+  };
+  std::optional<WrongConstant> wrongConstant;
+  std::string otherWay;
   bool mustRereadCaptures = false;
   bool isOver = false;
   Status failure;
