@@ -89,7 +89,9 @@ def test_every_path_is_taken(reports):
             assert counts["path", str(path)] > 50, path
     for section in ("best", "v3"):
         for opt_level in (0, 2):
-            assert not varied_batch.runnable(varied_paths.Path("replay", section)) or counts["kernels", section, opt_level] > 50
+            assert not varied_batch.runnable(varied_paths.Path("replay", section)) or counts["launches", section, opt_level] > 500
+    assert counts["launches", "portable", 2] == 0
+    assert counts["shared loops", "replay"] > 20 and counts["shared loops", "file"] > 20
 
 
 def test_time_budget(processor_seconds):

@@ -42,6 +42,12 @@ class Path:
         """Of the dump: what the section needs and no more."""
         return {"portable": (), "v3": "cpu:x86-64-v3", "avx512": "cpu:x86-64-v4"}.get(self.section, "cpu")
 
+    @property
+    def section_name(self):
+        """What the runtime calls the section."""
+        section = tc.stats.runnable_sections()[-1] if self.section == "best" else self.section
+        return {"v3": "x86-64-v3", "avx512": "x86-64-v4"}.get(section, section)
+
     def __str__(self):
         parts = [self.kind, self.section, f"{self.threads} threads", f"opt_level {self.opt_level}"]
         return " ".join(parts + ["dynamic"] * self.dynamic + ["results written"] * self.write_results + ["backwards"] * self.backwards)
@@ -126,35 +132,38 @@ def check_replays(script, path, counts):
     traced, captured = script.function(lambda body: tc.trace(body, opt_level=path.opt_level))
     others = list(range(1, len(script.calls)))
     order = [*reversed(others), 0, *others] if path.backwards else [0, 0, *others, 0]
-    finished = set()
-    with tc.options(section=path.section, threads=path.threads):
-        for number, call in enumerate(order):
-            where = f"{path}, call {number} ({script.calls[call].what or call})"
-            arguments, bases = script.arguments(call)
-            before = values([*bases, *arguments]), values(captured.values())
-            want = run(eager, eager_captured, *script.arguments(call), path.write_results)
-            replays = traced.stats().replays
-            got = run(traced, captured, arguments, bases, path.write_results)
-            is_replay = traced.stats().replays > replays
-            if script.reads_values and want.error is not None:
-                # What was written before a read is committed; which writes those are eager does not tell.
-                if got.error != want.error and not is_refusal(got.error):
-                    raise Disagreement("error", where, f"{got.error}, eager {want.error}")
-                return
-            # A call that recorded or was replayed may not be refused with the same arguments.
-            refused = check_outcome(got, want, before, where, may_refuse=call not in finished and number > 0)
-            if want.error is not None or refused:
-                restore(eager_captured, before[1])
-            else:
-                finished.add(call)
-            if not path.backwards and number == 1 and not is_replay and has_ops(traced):
-                raise Disagreement("path", where, "the second call of the same arguments was no replay")
-            what = "refused" if refused else "error" if want.error else "replayed" if is_replay else "recorded"
-            counts["replay", what] += 1
-            counts["replay", "other " + what] += call != 0
+    finished = {}
+    for number, call in enumerate(order):
+        where = f"{path}, call {number} ({script.calls[call].what or call})"
+        arguments, bases = script.arguments(call)
+        before = values([*bases, *arguments]), values(captured.values())
+        want = run(eager, eager_captured, *script.arguments(call), path.write_results)
+        replays = traced.stats().replays
+        got = run(traced, captured, arguments, bases, path.write_results)
+        is_replay = traced.stats().replays > replays
+        if script.reads_values and want.error is not None:
+            # What was written before a read is committed; which writes those are eager does not tell.
+            if got.error != want.error and not is_refusal(got.error):
+                raise Disagreement("error", where, f"{got.error}, eager {want.error}")
+            return
+        # A call that recorded or was replayed may not be refused with the same arguments and captured values.
+        known = number == 0 or call in finished and difference(before[1], finished[call]) is None
+        refused = check_outcome(got, want, before, where, may_refuse=not known)
+        if want.error is not None or refused:
+            restore(eager_captured, before[1])
+        else:
+            finished[call] = before[1]
+        if not path.backwards and number == 1 and not is_replay and has_ops(traced):
+            raise Disagreement("path", where, "the second call of the same arguments was no replay")
+        what = "refused" if refused else "error" if want.error else "replayed" if is_replay else "recorded"
+        counts["replay", what] += 1
+        counts["replay", "other " + what] += call != 0
+    stats = traced.stats()
+    if not set(stats.runs_by_section) <= {path.section_name}:
+        raise Disagreement("path", str(path), f"replays ran on {stats.runs_by_section}")
     counts["path", str(path)] += 1
-    if path.section != "portable":
-        counts["kernels", path.section, path.opt_level] += traced.stats().kernels > 0
+    counts["launches", path.section, path.opt_level] += stats.launches
+    counts["launches replaced",] += stats.launches_replaced
 
 
 def run_file(model, arguments, count):
@@ -229,16 +238,23 @@ def check_file(script, path, folder, counts):
         what = "refused" if refused else "error" if want.error else "ran"
         counts["file", what] += 1
         counts["file", "other " + what] += call != 0
+    stats = model.stats()
+    if stats.section != path.section_name:
+        raise Disagreement("path", str(path), f"the file ran on {stats.section}")
     counts["path", str(path)] += 1
+    counts["launches", path.section, path.opt_level] += stats.launches
 
 
 def check(script, path, folder, counts):
     """See the module."""
     try:
-        if path.kind == "replay":
-            check_replays(script, path, counts)
-        else:
-            check_file(script, path, folder, counts)
+        with tc.options(section=path.section, threads=path.threads):
+            shared = tc.stats.shared_loops()
+            if path.kind == "replay":
+                check_replays(script, path, counts)
+            else:
+                check_file(script, path, folder, counts)
+            counts["shared loops", path.kind] += tc.stats.shared_loops() - shared
     except (RuntimeError, MemoryError, OSError, tc.CompileError, tc.LoadError) as error:
         # No program may cause one of these.
         raise Disagreement("bug", str(path), first_line(error)) from error
