@@ -32,6 +32,7 @@ REPLAYS = [
 FILES = [
     Path("file", "portable"), Path("file", "portable", dynamic=True), Path("file"), Path("file", "v3", threads=2, dynamic=True),
     Path("file", "portable", opt_level=0), Path("file", threads=2, dynamic=True, opt_level=0), Path("file", "v3", opt_level=0),
+    Path("file", "portable", write_results=True), Path("file", write_results=True),
 ]
 # More work would rarely make a program smaller.
 SHRINK_TRIES = 250
