@@ -118,9 +118,12 @@ class VariedLines(LineMaker):
         return self.random.choice([f"{name}.shape[{axis}]", f"{name}.shape[{axis}]", f"{name}.size"])
 
     def size_value(self):
+        """A size as a value, or as a Python number that decides or counts."""
         size, name = self.size(), self.pick()
-        form = self.random.choice(["{0} + {1}", "{0} * ({1} - 1)", "{1} - {0}", "{0} / {1}", "{0} < {1}", "tc.full((2,), {1}, dtype=tc.uint8) + {0}",
-                                   "tc.maximum({0}, {1} * 100)", "tc.where({0} > {1}, {0}, {1})", "tc.full(({1},), {1}, dtype=tc.float32)"])
+        form = self.random.choice([
+            "{0} + {1}", "{0} * ({1} - 1)", "{1} - {0}", "{0} / {1}", "{0} < {1}", "tc.full((2,), {1}, dtype=tc.uint8) + {0}",
+            "tc.maximum({0}, {1} * 100)", "tc.where({0} > {1}, {0}, {1})", "tc.full(({1},), {1}, dtype=tc.float32)",
+            "{0} * 2 if {1} > 3 else {0} + 1", "{0} * int({1})", "{0} + sum(range({1}))", "{0}.reshape(-1)[int({1} == 2) :]"])
         return size and f"{self.new()} = {form.format(name, size)}"
 
     def store_size(self):
