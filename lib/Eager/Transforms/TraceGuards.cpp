@@ -76,7 +76,7 @@ std::optional<TraceGuard> TraceRecorder::viewGuard(const OpStep &step) const {
   // A captured tensor lies in order in a file, whatever it is now.
   uint32_t slot = record.slotOfVar[root];
   bool ofInput = slot != ~0u && (record.slots[slot].kind != TraceSlot::Kind::Captured ||
-                                 !record.recordedSlotValues[slot]->view().isContiguous());
+                                 !record.slots[slot].isContiguous);
   bool canDiffer = ofInput;
   TraceGuard guard;
   guard.operands.push_back(root);

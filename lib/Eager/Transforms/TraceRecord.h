@@ -31,6 +31,8 @@ struct TraceSlot {
   VarId var = 0;
   /// Steps recorded when the value came in.
   uint32_t firstStep = 0;
+  /// In the recorded call.
+  bool isContiguous = true;
 };
 
 inline constexpr uint32_t kNoGuard = ~0u;

@@ -41,6 +41,7 @@ VarId TraceRecorder::newSlot(TraceSlot slot, const Value &value) {
   slot.var = newVar(value->type(), static_cast<uint32_t>(record.slots.size()),
                     TypeKey::of(value->type()).onesMask);
   slot.firstStep = static_cast<uint32_t>(record.steps.size());
+  slot.isContiguous = value->view().isContiguous();
   record.slots.push_back(std::move(slot));
   record.recordedSlotValues.push_back(value);
   externals.emplace(value.get(), record.slots.back().var);
