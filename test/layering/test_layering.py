@@ -33,7 +33,7 @@ def test_repository_has_no_violation():
     ("runtime/kernels/Reduce.cpp", "<llvm/ADT/SmallVector.h>", "LLVM"),
     ("runtime/include/tracert/Status.h", "<Python.h>", "Python"),
     ("include/tracec/Tensor.h", '"mlir/IR/Value.h"', "MLIR"),
-    ("include/tracec/Tensor.h", '"kernels/Reduce.h"', "runtime"),
+    ("include/tracec/Tensor.h", '"kernels/Reduce.h"', "runtime/kernels"),
     ("lib/Ops/Reduce.cpp", '"mlir/IR/Value.h"', "MLIR"),
     ("lib/Ops/Reduce.cpp", '"Eager/Tensor.h"', "lib/Eager"),
     ("lib/Eager/Tensor.cpp", '"llvm/ADT/ArrayRef.h"', "LLVM"),
@@ -50,7 +50,13 @@ def test_repository_has_no_violation():
     ("python-bindings/src/Module.cpp", '"Eager/Tensor.h"', "lib/Eager"),
     ("tools/tracec/Main.cpp", '"Compiler/Compile.h"', "lib/Compiler"),
     ("tools/tracert-run/Main.cpp", '"tracec/Tensor.h"', "include/tracec"),
-    ("examples/c/main.c", '"ops/Reduce.h"', "runtime"),
+    ("examples/c/main.c", '"ops/Reduce.h"', "runtime/ops"),
+    ("python-bindings/src/Module.cpp", '"scalar/Math.h"', "runtime/scalar"),
+    ("tools/tracec/Main.cpp", '"kernels/LoopNest.h"', "runtime/kernels"),
+    ("lib/Import/Import.cpp", '"Conversion/Lower.h"', "lib/Conversion"),
+    ("lib/Pipelines/Stages.cpp", '"Compiler/Compile.h"', "lib/Compiler"),
+    ("lib/Compiler/Compile.cpp", "<Python.h>", "Python"),
+    ("tools/tracec-opt/Main.cpp", '"Compiler/Compile.h"', "lib/Compiler"),
 ])
 def test_violation_is_reported_with_place_rule_and_advice(tmp_path, file, include, goal):
     write(tmp_path, file, f"// first line\n#include {include}\n")
@@ -66,7 +72,87 @@ def test_include_that_climbs_into_another_folder_is_reported(tmp_path):
     write(tmp_path, "runtime/src/Executor.cpp", '#include "../../lib/Eager/Tensor.h"\n')
     code, output = run(tmp_path)
     assert code == 1
-    assert "runtime must not include lib/Eager" in output
+    assert "runtime/src must not include lib/Eager" in output
+
+
+# What the folders of runtime/ may include of each other, as the design draws it.
+RUNTIME = {
+    "include": {"generated"},
+    "generated": {"include"},
+    "schema": set(),
+    "scalar": {"generated"},
+    "ops": {"include", "generated"},
+    "kernels": {"include", "generated", "ops", "scalar"},
+    "devices": {"include", "generated", "ops", "scalar", "kernels"},
+    "src": {"include", "generated", "ops", "scalar", "kernels", "schema", "devices"},
+}
+# How each of them is included; src by its files only, so by a bare name.
+SPELLINGS = {
+    "include": ['"tracert/Status.h"', "<tracert/Status.h>"],
+    "generated": ['"generated/OpAttrs.h"', '"tracert/generated/Ops.inc"'],
+    "schema": ['"schema/program_generated.h"', '"tracert/schema/program_generated.h"'],
+    "scalar": ['"scalar/Math.h"', '"tracert/scalar/Math.h"', '"Math.h"'],
+    "ops": ['"ops/TypeRules.h"', '"tracert/ops/TypeRules.h"', '"TypeRules.h"', '"../ops/TypeRules.h"'],
+    "kernels": ['"kernels/LoopNest.h"', '"LoopNest.h"', '"cores/Rows.h"'],
+    "devices": ['"devices/cpu/Cpu.h"', '"cpu/Cpu.h"', '"Cpu.h"'],
+    "src": ['"src/Plan.h"', '"Plan.h"', '<Plan.h>', '"../src/Plan.h"'],
+}
+RUNTIME_FILES = ["scalar/Math.h", "ops/TypeRules.h", "kernels/LoopNest.h", "kernels/cores/Rows.h",
+                 "devices/cpu/Cpu.h", "src/Plan.h"]
+
+
+@pytest.mark.parametrize("folder", RUNTIME)
+def test_folders_of_the_runtime(tmp_path, folder):
+    for file in RUNTIME_FILES:
+        write(tmp_path, f"runtime/{file}", "")
+    includes = [(target, spelling) for target, spellings in SPELLINGS.items()
+                for spelling in spellings]
+    write(tmp_path, f"runtime/{folder}/Probe.cpp",
+          "".join(f"#include {spelling}\n" for _, spelling in includes))
+    code, output = run(tmp_path)
+    wrong = []
+    for line, (target, spelling) in enumerate(includes, 1):
+        message = (f"runtime/{folder}/Probe.cpp:{line}: runtime/{folder} must not include "
+                   f"runtime/{target} ('{spelling[1:-1]}')")
+        allowed = target == folder or target in RUNTIME[folder]
+        if (message in output) == allowed or output.count(f"Probe.cpp:{line}:") != (not allowed):
+            wrong.append(message)
+    assert not wrong, output
+    assert code == (folder != "src")
+
+
+def test_bare_name_beside_the_file_is_its_own_folder(tmp_path):
+    write(tmp_path, "runtime/src/Plan.h", "")
+    write(tmp_path, "runtime/kernels/Plan.h", "")
+    write(tmp_path, "runtime/kernels/Matmul.cpp", '#include "Plan.h"\n')
+    code, output = run(tmp_path)
+    assert code == 0, output
+
+
+def test_bare_name_that_only_another_layer_has_is_reported(tmp_path):
+    write(tmp_path, "lib/Eager/Transforms/TraceRecord.h", "")
+    write(tmp_path, "python-bindings/src/Module.cpp", '#include "TraceRecord.h"\n')
+    write(tmp_path, "runtime/src/Executor.cpp", '#include "Transforms/TraceRecord.h"\n')
+    code, output = run(tmp_path)
+    assert code == 1
+    assert "python-bindings/src/Module.cpp:1: python-bindings must not include lib/Eager" in output
+    assert "runtime/src/Executor.cpp:1: runtime/src must not include lib/Eager" in output
+
+
+@pytest.mark.parametrize("folder", ["lib/Ops", "lib/Eager", "lib/Codegen", "python-bindings/src",
+                                    "tools/tracec", "tools/tracert-run", "dialects/trace/IR"])
+def test_nobody_outside_the_runtime_reaches_its_src(tmp_path, folder):
+    write(tmp_path, "runtime/src/Plan.h", "")
+    write(tmp_path, f"{folder}/Probe.cpp", '#include "Plan.h"\n')
+    code, output = run(tmp_path)
+    assert code == 1
+    assert "must not include runtime/src " in output
+
+
+def test_unknown_bare_name_is_the_systems(tmp_path):
+    write(tmp_path, "runtime/kernels/Matmul.cpp", '#include "immintrin.h"\n#include <cpuid.h>\n')
+    code, output = run(tmp_path)
+    assert code == 0, output
 
 
 @pytest.mark.parametrize("file, text", [
