@@ -295,11 +295,13 @@ Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Program
     if (options.section.kind == SectionChoice::Native) {
       core.isa = options.section.isa;
     }
-    Result<NativeCode> code = NativeCode::map(core.section->code);
+    Result<std::shared_ptr<const NativeCode>> code =
+        core.section->sharedCode.map(core.section->code, core.section->codeHash);
     if (code.ok()) {
       core.code = std::move(code).value();
       core.schedule = core.section->blocks[0].instructions;
-    } else if (options.section.kind == SectionChoice::Best) {
+    } else if (options.section.kind == SectionChoice::Best &&
+               code.status().code() == StatusCode::Io) {
       // A system that forbids new executable memory makes it slower, not impossible.
       core.section = nullptr;
     } else {

@@ -1,20 +1,13 @@
 #include "NativeCode.h"
 
+#include "ContentHash.h"
+
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <sys/mman.h>
 
 namespace tracert {
-
-NativeCode::NativeCode(NativeCode &&other) noexcept : memory(other.memory), size(other.size) {
-  other.memory = nullptr;
-}
-
-NativeCode &NativeCode::operator=(NativeCode &&other) noexcept {
-  std::swap(memory, other.memory);
-  std::swap(size, other.size);
-  return *this;
-}
 
 NativeCode::~NativeCode() {
   if (memory) {
@@ -22,24 +15,40 @@ NativeCode::~NativeCode() {
   }
 }
 
-Result<NativeCode> NativeCode::map(std::span<const uint8_t> code) {
-  NativeCode mapped;
+Result<std::shared_ptr<const NativeCode>> NativeCode::map(std::span<const uint8_t> code,
+                                                          std::optional<uint64_t> hash) {
+  std::shared_ptr<NativeCode> mapped(new NativeCode());
   if (code.empty()) {
-    return mapped;
+    return std::shared_ptr<const NativeCode>(std::move(mapped));
   }
   void *memory =
       mmap(nullptr, code.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
     return Status::io(std::string("cannot map memory for native code: ") + std::strerror(errno));
   }
-  mapped.memory = memory;
-  mapped.size = code.size();
+  mapped->memory = memory;
+  mapped->size = code.size();
   std::memcpy(memory, code.data(), code.size());
   // Never writable and executable at once.
   if (mprotect(memory, code.size(), PROT_READ | PROT_EXEC) != 0) {
     return Status::io(std::string("cannot make native code executable: ") + std::strerror(errno));
   }
-  return mapped;
+  // Read back now that nothing can write it: what is checked is what runs.
+  if (hash && contentHash(memory, code.size()) != *hash) {
+    return Status::corruptFile("the native code is damaged (content hash)");
+  }
+  return std::shared_ptr<const NativeCode>(std::move(mapped));
+}
+
+Result<std::shared_ptr<const NativeCode>> SharedCode::map(std::span<const uint8_t> code,
+                                                          std::optional<uint64_t> hash) const {
+  std::lock_guard lock(mutex);
+  if (std::shared_ptr<const NativeCode> shared = mapped.lock()) {
+    return shared;
+  }
+  TRACERT_ASSIGN(std::shared_ptr<const NativeCode> fresh, NativeCode::map(code, hash));
+  mapped = fresh;
+  return fresh;
 }
 
 } // namespace tracert

@@ -38,7 +38,8 @@ struct ExecutorCore {
   std::shared_ptr<const Program> program;
   /// Null: the portable section.
   const NativeSection *section = nullptr;
-  NativeCode code;
+  /// Null without a section.
+  std::shared_ptr<const NativeCode> code;
   ThreadPool *pool = nullptr;
   Allocator *allocator = nullptr;
   /// Level of the library kernels.

@@ -389,7 +389,7 @@ private:
       }
       return replaceLaunch(covered);
     }
-    bound->entry = core.code.entry(kernel.codeOffset);
+    bound->entry = core.code->entry(kernel.codeOffset);
     Step step;
     step.kind = StepKind::Launch;
     step.instruction = instruction;

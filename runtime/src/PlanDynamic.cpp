@@ -320,7 +320,7 @@ Status PlanRunner::runDynamicLaunch(Plan &plan, Step &step, OpIndex &failedOp) {
     releaseInnerValues(plan, instruction);
     return recheckPending(plan, failedOp);
   }
-  step.launch->entry = core.code.entry(kernel.codeOffset);
+  step.launch->entry = core.code->entry(kernel.codeOffset);
   if (!hasScratch) {
     TRACERT_TRY(launches.reserve(*core.allocator, core.pool ? core.pool->threadCount() : 1));
     hasScratch = true;

@@ -372,16 +372,19 @@ private:
     return {};
   }
 
-  /// Copied first, then hashed: what is checked is what will run.
+  /// Copied first, then hashed, so that a file that changes meanwhile is found. The executor hashes
+  /// the copy that it makes executable again.
   Status readCode(uint32_t index, NativeSection &section) {
     if (!container.isKind(index, SegmentKind::Code)) {
       return corrupt("a section's native code is missing");
     }
     std::span<const uint8_t> code = container.segment(index);
     section.code.assign(code.begin(), code.end());
-    bool isSame =
-        contentHash(section.code.data(), section.code.size()) == container.segments[index].hash;
-    if (hashes == HashCheck::Verify && !isSame) {
+    if (hashes != HashCheck::Verify) {
+      return {};
+    }
+    section.codeHash = container.segments[index].hash;
+    if (contentHash(section.code.data(), section.code.size()) != *section.codeHash) {
       return corrupt("the native code is damaged (content hash)");
     }
     return {};

@@ -18,6 +18,8 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -151,6 +153,31 @@ struct Block {
   std::vector<Instruction> instructions;
 };
 
+class NativeCode;
+
+/// The executable copy of a section's code: made by the first executor that runs the section,
+/// shared by all, unmapped with the last. The one part of a Program that changes; thread safe. A
+/// copy of a section starts without one, since its code may be changed.
+class SharedCode {
+public:
+  SharedCode() = default;
+  SharedCode(const SharedCode &) {}
+  SharedCode &operator=(const SharedCode &other) {
+    if (this != &other) {
+      std::lock_guard lock(mutex);
+      mapped.reset();
+    }
+    return *this;
+  }
+  /// As NativeCode::map, when no executor holds it already.
+  Result<std::shared_ptr<const NativeCode>> map(std::span<const uint8_t> code,
+                                                std::optional<uint64_t> hash) const;
+
+private:
+  mutable std::mutex mutex;
+  mutable std::weak_ptr<const NativeCode> mapped;
+};
+
 struct NativeSection {
   /// isaName of the ISA level the code needs.
   Isa isa = Isa::Avx512;
@@ -159,6 +186,9 @@ struct NativeSection {
   std::vector<OpIndex> coveredOps;
   /// Text then read-only data, position independent, no relocations left.
   std::vector<uint8_t> code;
+  /// Of a loaded file: contentHash of `code`, checked on the copy that becomes executable.
+  std::optional<uint64_t> codeHash;
+  SharedCode sharedCode;
 };
 
 //===----------------------------------------------------------------------===//
