@@ -1,5 +1,7 @@
 #include "tracert/Allocator.h"
 
+#include "tracert/CacheLimits.h"
+
 #include <bit>
 #include <cstdlib>
 #include <mutex>
@@ -13,8 +15,6 @@ namespace tracert {
 namespace {
 
 constexpr size_t kHugePage = size_t(2) << 20;
-/// Largest number of free bytes kept; beyond it blocks go back to the system.
-constexpr size_t kMaxCachedBytes = size_t(1) << 30;
 
 /// Four classes per power of two, so that rounding up wastes at most a quarter; multiples of the
 /// alignment for small blocks and of the huge page for large ones.

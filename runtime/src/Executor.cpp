@@ -3,6 +3,8 @@
 #include "CallCheck.h"
 #include "OpErrors.h"
 #include "PlanRunner.h"
+#include "tracert/CacheLimits.h"
+#include "tracert/RecentList.h"
 #include "tracert/scalar/FloatMode.h"
 
 #include <algorithm>
@@ -10,9 +12,6 @@
 
 namespace tracert {
 namespace {
-
-/// Plans kept for input shapes seen before; the least recently used goes.
-constexpr size_t kMaxPlans = 8;
 
 /// What data and sizes of a call can break; no memory, say, is no error of an op.
 bool isOfTheOps(StatusCode code) {
@@ -59,7 +58,6 @@ public:
     }
     Status status = plan ? Status() : makePlan(plan);
     if (status.ok()) {
-      plan->lastUse = counters.runs;
       status = runner.run(*plan, taken, outputs, failed);
     }
     return status.ok() ? updateState(outputs) : firstError(status);
@@ -84,9 +82,7 @@ public:
     Stats stats = counters;
     runner.addCounts(stats);
     stats.section = core.section ? core.section->isa : Isa::Portable;
-    for (const auto &plan : plans) {
-      stats.arenaBytes = std::max(stats.arenaBytes, plan->arenaBytes);
-    }
+    stats.arenaBytes = largestArena();
     return stats;
   }
 
@@ -159,16 +155,8 @@ private:
   }
 
   Plan *findPlan() {
-    if (latest && matches(*latest)) {
-      return latest;
-    }
-    for (const auto &plan : plans) {
-      if (matches(*plan)) {
-        latest = plan.get();
-        return latest;
-      }
-    }
-    return nullptr;
+    auto *found = plans.find([&](const std::unique_ptr<Plan> &plan) { return matches(*plan); });
+    return found ? found->get() : nullptr;
   }
 
   Status runOpByOp(const PlanOptions &options, std::unique_ptr<Plan> &plan) {
@@ -193,15 +181,19 @@ private:
   Status makePlan(Plan *&plan) {
     TRACERT_ASSIGN(std::unique_ptr<Plan> made, buildPlan(core, taken, {}, failed));
     ++counters.plans;
-    if (plans.size() == kMaxPlans) {
-      auto oldest = std::min_element(plans.begin(), plans.end(), [](const auto &a, const auto &b) {
-        return a->lastUse < b->lastUse;
-      });
-      plans.erase(oldest);
+    if (plans.add(std::move(made))) {
+      runner.limitArena(largestArena());
     }
-    plans.push_back(std::move(made));
-    plan = latest = plans.back().get();
+    plan = plans.latest().get();
     return {};
+  }
+
+  size_t largestArena() const {
+    size_t largest = 0;
+    for (const auto &plan : plans) {
+      largest = std::max(largest, plan->arenaBytes);
+    }
+    return largest;
   }
 
   /// New state is copied, so that what the caller does to its outputs does not reach it.
@@ -244,8 +236,7 @@ private:
   std::vector<TensorView> taken;
   std::vector<OwnedTensor> states;
   std::vector<OwnedTensor> nextStates;
-  std::vector<std::unique_ptr<Plan>> plans;
-  Plan *latest = nullptr;
+  RecentList<std::unique_ptr<Plan>> plans{kMaxPlansPerExecutor};
   Stats counters;
   OpIndex failed = kNoIndex;
 };

@@ -142,7 +142,6 @@ struct Plan {
   std::vector<std::pair<ValueId, TensorType>> unplanned;
   std::vector<OpIndex> pendingChecks;
   bool keepsAllValues = false;
-  uint64_t lastUse = 0;
 
   uint32_t rootOf(uint32_t storage) const {
     while (storages[storage].mergedInto != kNoIndex) {

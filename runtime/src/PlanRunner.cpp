@@ -45,6 +45,13 @@ Status PlanRunner::bind(Plan &plan, std::span<const TensorView> inputs) {
   return {};
 }
 
+void PlanRunner::limitArena(size_t bytes) {
+  if (arenaSize > bytes) {
+    arena = BufferRef();
+    arenaSize = 0;
+  }
+}
+
 void PlanRunner::reset(Plan &plan) {
   for (const auto &[id, type] : plan.unplanned) {
     PlanValue &value = plan.values[id];
@@ -59,7 +66,6 @@ void PlanRunner::reset(Plan &plan) {
 }
 
 Status PlanRunner::runSteps(Plan &plan, std::span<const TensorView> inputs, OpIndex &failedOp) {
-  reset(plan);
   TRACERT_TRY(bind(plan, inputs));
   for (Step &step : plan.steps) {
     TRACERT_TRY(runStep(plan, step, failedOp));
@@ -73,6 +79,8 @@ Status PlanRunner::run(Plan &plan, std::span<const TensorView> inputs,
   if (status.ok()) {
     status = collectOutputs(plan, outputs);
   }
+  // Now, not before the next run: a plan that waits must not hold what this run computed.
+  reset(plan);
   for (BufferRef &buffer : outputBuffers) {
     buffer = BufferRef();
   }

@@ -32,6 +32,8 @@ public:
     stats.launchesReplacedByOps += replacedCount;
     stats.libraryKernelsRun += libraryCount;
   }
+  /// Gives an arena back that is larger than any plan still needs.
+  void limitArena(size_t bytes);
 
 private:
   Status runSteps(Plan &plan, std::span<const TensorView> inputs, OpIndex &failedOp);
