@@ -3,6 +3,7 @@
 #include "Conversion/KernelToVector/KernelToVector.h"
 #include "Import/ImportTrace.h"
 #include "Pipelines/Registry.h"
+#include "tracert/CacheLimits.h"
 
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/SourceMgr.h"
@@ -17,16 +18,34 @@ namespace tracec {
 
 namespace {
 
+/// The MLIRContext of the process. Whatever a compilation made unique in it (types, attributes,
+/// locations, names) lives as long as it does, so it serves a number of compilations only.
 struct ProcessContext {
   std::mutex mutex;
-  MLIRContext context{MLIRContext::Threading::DISABLED};
 
-  ProcessContext() {
+  /// For one compilation, which holds the lock until nothing of the context is left with it.
+  MLIRContext *forCompilation() {
+    if (!context || uses == tracert::kMaxCompilationsPerContext) {
+      renew();
+    }
+    ++uses;
+    return context.get();
+  }
+
+private:
+  void renew() {
+    // The old one first, so that there are never two.
+    context.reset();
+    context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
     DialectRegistry registry;
     registerAllDialects(registry);
-    context.appendDialectRegistry(registry);
-    context.loadAllAvailableDialects();
+    context->appendDialectRegistry(registry);
+    context->loadAllAvailableDialects();
+    uses = 0;
   }
+
+  std::unique_ptr<MLIRContext> context;
+  size_t uses = 0;
 };
 
 /// Made on first use and never destroyed: other threads may be compiling at exit.
@@ -66,7 +85,7 @@ Status DiagnosticText::status(const std::string &otherwise) const {
 }
 
 Compilation::Compilation(const CompileOptions &options)
-    : options(options), lock(processContext().mutex), context(&processContext().context),
+    : options(options), lock(processContext().mutex), context(processContext().forCompilation()),
       diagnostics(context) {}
 
 template <class Action> auto Compilation::timed(const char *stage, Action action) {

@@ -3,8 +3,9 @@
 ///   Compilation compilation(options);
 ///   TRACERT_TRY(compilation.importGraph(graph)); TRACERT_ASSIGN(auto program, compilation.run());
 ///
-/// One MLIRContext per process, taken by one compilation at a time; MLIR's own threads are off. IR
-/// is verified after each pass in builds with assertions.
+/// One MLIRContext per process, taken by one compilation at a time and renewed now and then
+/// (tracert/CacheLimits.h); MLIR's own threads are off. IR is verified after each pass in builds
+/// with assertions.
 #pragma once
 
 #include "Pipelines/Pipelines.h"

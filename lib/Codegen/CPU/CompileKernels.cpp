@@ -2,9 +2,11 @@
 
 #include "Codegen/CPU/EmitObject.h"
 #include "Codegen/CPU/FlatBlob.h"
+#include "Codegen/CPU/KernelCache.h"
 #include "Codegen/CPU/KernelLibrary.h"
 #include "Codegen/CPU/Stopwatch.h"
 #include "Codegen/CPU/ToLlvm.h"
+#include "tracert/CacheLimits.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
@@ -12,7 +14,6 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <mutex>
-#include <unordered_map>
 
 using namespace mlir;
 using tracert::Isa;
@@ -23,16 +24,34 @@ namespace tracec {
 
 namespace {
 
+/// Where kernels become LLVM IR. What a kernel's module leaves behind (types, constants, metadata)
+/// lives as long as the context, so it serves a number of kernels only.
+struct IrContext {
+  llvm::LLVMContext context;
+  KernelLibrary library{context};
+  size_t uses = 0;
+};
+
 /// What this process has compiled. LLVM contexts and target machines are not thread safe, so one
 /// lock serves the cache and the compilation.
 struct Compiler {
   std::mutex mutex;
   /// Text of the kernel without name and source ops, after the ISA, to its blob.
-  std::unordered_map<std::string, FlatBlob> cache;
-  /// Of all modules; the kernel library is parsed in it once.
-  llvm::LLVMContext context;
+  KernelCache cache{tracert::kMaxCompiledKernelBytes};
   uint64_t compiled = 0;
   CompileTimes times;
+
+  /// For one kernel; nothing of it may be kept.
+  IrContext &irContext() {
+    if (!ir || ir->uses == tracert::kMaxCompilationsPerContext) {
+      ir = std::make_unique<IrContext>();
+    }
+    ++ir->uses;
+    return *ir;
+  }
+
+private:
+  std::unique_ptr<IrContext> ir;
 };
 
 } // namespace
@@ -56,22 +75,22 @@ static std::string cacheKey(kernel::FuncOp func, Isa isa) {
 }
 
 /// The kernel as optimised LLVM IR with all it calls. Diagnostics become the status.
-static Result<std::unique_ptr<llvm::Module>>
-buildModule(kernel::FuncOp func, Isa isa, llvm::LLVMContext &context, CompileTimes &times) {
+static Result<std::unique_ptr<llvm::Module>> buildModule(kernel::FuncOp func, Isa isa,
+                                                         IrContext &ir, CompileTimes &times) {
   std::string diagnostics;
   ScopedDiagnosticHandler handler(func.getContext(), [&](Diagnostic &diagnostic) {
     diagnostics += (diagnostics.empty() ? "" : "; ") + diagnostic.str();
     return success();
   });
   ToLlvmTimes toLlvm;
-  std::unique_ptr<llvm::Module> module = kernelToLlvm(func, isa, context, toLlvm);
+  std::unique_ptr<llvm::Module> module = kernelToLlvm(func, isa, ir.context, toLlvm);
   times.lowerNanoseconds += toLlvm.lowerNanoseconds;
   times.translateNanoseconds += toLlvm.translateNanoseconds;
   if (!module) {
     return Status::compile("kernel '" + func.getSymName().str() + "': " + diagnostics);
   }
   Stopwatch watch;
-  if (Status status = linkKernelLibrary(*module, isa); !status.ok()) {
+  if (Status status = ir.library.link(*module, isa); !status.ok()) {
     return Status::compile("kernel '" + func.getSymName().str() + "': " + status.message());
   }
   times.linkNanoseconds += watch.lap();
@@ -80,9 +99,9 @@ buildModule(kernel::FuncOp func, Isa isa, llvm::LLVMContext &context, CompileTim
   return module;
 }
 
-static Result<FlatBlob> compileOne(kernel::FuncOp func, Isa isa, llvm::LLVMContext &context,
+static Result<FlatBlob> compileOne(kernel::FuncOp func, Isa isa, IrContext &ir,
                                    CompileTimes &times) {
-  TRACERT_ASSIGN(std::unique_ptr<llvm::Module> module, buildModule(func, isa, context, times));
+  TRACERT_ASSIGN(std::unique_ptr<llvm::Module> module, buildModule(func, isa, ir, times));
   Stopwatch watch;
   TRACERT_ASSIGN(auto object, emitModule(*module, isa, llvm::CodeGenFileType::ObjectFile));
   times.emitNanoseconds += watch.lap();
@@ -103,16 +122,15 @@ Result<CompiledKernels> compileKernels(ModuleOp module, Isa isa) {
   for (auto func : module.getOps<kernel::FuncOp>()) {
     std::string key = cacheKey(func, isa);
     std::lock_guard lock(state.mutex);
-    auto found = state.cache.find(key);
-    if (found == state.cache.end()) {
-      TRACERT_ASSIGN(FlatBlob blob, compileOne(func, isa, state.context, state.times));
+    const FlatBlob *blob = state.cache.find(key);
+    if (!blob) {
+      TRACERT_ASSIGN(FlatBlob fresh, compileOne(func, isa, state.irContext(), state.times));
       ++state.compiled;
-      found = state.cache.emplace(std::move(key), std::move(blob)).first;
+      blob = &state.cache.add(std::move(key), std::move(fresh));
     }
-    const FlatBlob &blob = found->second;
     result.code.resize(llvm::alignTo(result.code.size(), kBlobAlignment), 0xCC);
-    result.entries.push_back(result.code.size() + blob.entry);
-    result.code.insert(result.code.end(), blob.bytes.begin(), blob.bytes.end());
+    result.entries.push_back(result.code.size() + blob->entry);
+    result.code.insert(result.code.end(), blob->bytes.begin(), blob->bytes.end());
   }
   return result;
 }
@@ -120,6 +138,11 @@ Result<CompiledKernels> compileKernels(ModuleOp module, Isa isa) {
 uint64_t kernelsCompiled() {
   std::lock_guard lock(compiler().mutex);
   return compiler().compiled;
+}
+
+size_t compiledKernelBytes() {
+  std::lock_guard lock(compiler().mutex);
+  return compiler().cache.bytes();
 }
 
 CompileTimes compileTimes() {
@@ -137,7 +160,7 @@ Result<std::string> printKernels(ModuleOp module, Isa isa, CodeText what) {
   for (auto func : module.getOps<kernel::FuncOp>()) {
     CompileTimes times;
     TRACERT_ASSIGN(std::unique_ptr<llvm::Module> built,
-                   buildModule(func, isa, compiler().context, times));
+                   buildModule(func, isa, compiler().irContext(), times));
     stream << (what == CodeText::LlvmIr ? "; " : "# ") << func.getSymName() << "\n";
     if (what == CodeText::LlvmIr) {
       built->print(stream, nullptr);

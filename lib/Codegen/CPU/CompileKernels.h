@@ -8,8 +8,8 @@
 /// table, no absolute relocation, no writable data, no undefined symbol.
 ///
 /// A kernel that this process has compiled before for the ISA (same loop nest apart from its name
-/// and locations) is not compiled again. Errors: Compile, with the kernel's name; they are our
-/// bugs. Thread safe; compilations take turns.
+/// and locations) is not compiled again while the cache holds it (tracert/CacheLimits.h). Errors:
+/// Compile, with the kernel's name; they are our bugs. Thread safe; compilations take turns.
 #pragma once
 
 #include "tracert/Kernels.h"
@@ -31,6 +31,8 @@ tracert::Result<CompiledKernels> compileKernels(mlir::ModuleOp module, tracert::
 
 /// How many kernels this process has compiled (cache hits do not count).
 uint64_t kernelsCompiled();
+/// What the cache holds, at most kMaxCompiledKernelBytes unless its only kernel is larger.
+size_t compiledKernelBytes();
 
 /// CPU time by stage, summed over all compilations of this process.
 struct CompileTimes {

@@ -25,19 +25,17 @@ static llvm::MemoryBufferRef libraryBytes(Isa isa) {
   return {llvm::StringRef(begin, static_cast<size_t>(end - begin)), "kernel library"};
 }
 
-static Result<llvm::Module *> kernelLibrary(llvm::LLVMContext &context, Isa isa) {
-  // Parsed once; bodies are read when first needed.
-  static std::unique_ptr<llvm::Module> libraries[2];
-  std::unique_ptr<llvm::Module> &library = libraries[isa == Isa::Avx512];
-  if (!library) {
+Result<llvm::Module *> KernelLibrary::functionsFor(Isa isa) {
+  std::unique_ptr<llvm::Module> &functions = isa == Isa::Avx512 ? avx512 : v3;
+  if (!functions) {
     llvm::Expected<std::unique_ptr<llvm::Module>> parsed =
         llvm::getLazyBitcodeModule(libraryBytes(isa), context, /*ShouldLazyLoadMetadata=*/true);
     if (!parsed) {
       return Status::compile("kernel library: " + llvm::toString(parsed.takeError()));
     }
-    library = std::move(*parsed);
+    functions = std::move(*parsed);
   }
-  return library.get();
+  return functions.get();
 }
 
 /// Gives `function`, in the kernel's module, the attributes that all code of a kernel has.
@@ -121,17 +119,17 @@ static Status defineFrom(llvm::Function &source, llvm::Function &local, Isa isa)
   return {};
 }
 
-Status linkKernelLibrary(llvm::Module &module, Isa isa) {
-  TRACERT_ASSIGN(llvm::Module * library, kernelLibrary(module.getContext(), isa));
-  module.setTargetTriple(library->getTargetTriple());
-  module.setDataLayout(library->getDataLayout());
+Status KernelLibrary::link(llvm::Module &module, Isa isa) {
+  TRACERT_ASSIGN(llvm::Module * functions, functionsFor(isa));
+  module.setTargetTriple(functions->getTargetTriple());
+  module.setDataLayout(functions->getDataLayout());
   // Functions that bodies bring in are appended, so the loop reaches them too.
   for (llvm::Function &function : module) {
     if (function.isIntrinsic()) {
       continue;
     }
     if (function.isDeclaration()) {
-      llvm::Function *source = library->getFunction(function.getName());
+      llvm::Function *source = functions->getFunction(function.getName());
       if (!source || (source->isDeclaration() && !source->isMaterializable())) {
         return Status::compile("the kernel library has no function '" + function.getName().str() +
                                "'");

@@ -32,7 +32,7 @@ inline constexpr size_t kMaxCompiledKernelBytes = size_t(8) << 20;
 
 /// Compilations, and kernels compiled, after which the compiler's contexts are made anew (some
 /// milliseconds): types, attributes, constants and names live as long as their context.
-inline constexpr size_t kMaxCompilationsPerContext = 512;
+inline constexpr size_t kMaxCompilationsPerContext = 256;
 
 /// Thread pools that tc.options(threads=...) made, by their number of threads. Beyond: the threads
 /// of the oldest end when nothing runs on it, and start again when it is asked for again.
