@@ -21,10 +21,8 @@ TypeKey TypeKey::of(DType dtype, const Dims &shape) {
 
 namespace {
 
-/// Programs kept per segment, as many as specialisations of a function.
-constexpr size_t kMaxVariants = 8;
 /// Programs for inputs of the same types with other strides; then one for any strides serves all.
-constexpr size_t kMaxStrideClasses = 4;
+constexpr ptrdiff_t kMaxStrideClasses = 4;
 
 /// Sizes of 1 are static; any other may change from call to call.
 Dims dynamicDims(const Dims &shape) {
@@ -382,36 +380,17 @@ std::vector<TypeKey> keysOf(std::span<const TensorView> inputs) {
 
 } // namespace
 
-bool CompiledRecord::InputClass::fits(std::span<const TensorView> inputs,
-                                      uint64_t stridesNow) const {
-  return strides == stridesNow &&
-         std::equal(types.begin(), types.end(), inputs.begin(), inputs.end(),
+bool CompiledRecord::InputClass::fits(std::span<const TensorView> inputs) const {
+  return std::equal(types.begin(), types.end(), inputs.begin(), inputs.end(),
                     [](const TypeKey &key, const TensorView &input) {
                       return key == TypeKey::of(input.dtype, input.shape);
                     });
 }
 
-Result<const CompiledRecord::Variant *>
-CompiledRecord::variantFor(size_t index, tracert::Isa isa, std::span<const TensorView> inputs,
-                           uint64_t strides) {
-  SegmentState &state = states[index];
-  std::vector<TypeKey> types = keysOf(inputs);
-  size_t strideClasses = 0;
-  for (auto variant = state.variants.begin(); variant != state.variants.end(); ++variant) {
-    if (variant->isa != isa || variant->inputs.types != types) {
-      continue;
-    }
-    if (variant->inputs.strides == strides) {
-      std::rotate(variant, variant + 1, state.variants.end());
-      return &state.variants.back();
-    }
-    ++strideClasses;
-  }
-  if (strideClasses + 1 >= kMaxStrideClasses && strides != kAllAny) {
-    return variantFor(index, isa, inputs, kAllAny);
-  }
+Result<std::shared_ptr<tracert::Program>>
+CompiledRecord::compile(const TraceSegment &segment, tracert::Isa isa,
+                        std::span<const TensorView> inputs, uint64_t strides) const {
   TRACERT_ASSIGN(const CompilerApi *compiler, loadCompiler());
-  const TraceSegment &segment = record.segments[index];
   std::vector<TensorType> inputTypes;
   for (const TensorView &input : inputs) {
     inputTypes.push_back(input.type());
@@ -428,23 +407,41 @@ CompiledRecord::variantFor(size_t index, tracert::Isa isa, std::span<const Tenso
   compileOptions.optLevel = options.optLevel;
   std::shared_ptr<tracert::Program> fresh;
   TRACERT_TRY(compiler->compile(graph, compileOptions, &fresh));
-  if (state.variants.size() == kMaxVariants) {
-    dropOldestVariant(state);
-  }
-  state.variants.push_back({isa, {std::move(types), strides}, std::move(fresh)});
-  return &state.variants.back();
+  return fresh;
 }
 
-void CompiledRecord::dropOldestVariant(SegmentState &state) {
-  const tracert::Program *oldest = state.variants.front().program.get();
-  std::erase_if(state.idle, [&](const IdleExecutor &idle) {
-    bool isGone = &idle.executor->program() == oldest;
-    if (isGone) {
-      goneRuns += runsOf(*idle.executor);
+Result<std::shared_ptr<const tracert::Program>>
+CompiledRecord::programFor(size_t index, tracert::Isa isa, std::span<const TensorView> inputs,
+                           uint64_t strides, Dropped &dropped) {
+  SegmentState &state = states[index];
+  auto isFor = [&](const Variant &variant) {
+    return variant.isa == isa && variant.inputs.fits(inputs);
+  };
+  auto find = [&](uint64_t wanted) {
+    return state.variants.find(
+        [&](const Variant &variant) { return variant.inputs.strides == wanted && isFor(variant); });
+  };
+  if (const Variant *known = find(strides)) {
+    return known->program;
+  }
+  auto strideClasses = std::count_if(state.variants.begin(), state.variants.end(), isFor);
+  if (strideClasses + 1 >= kMaxStrideClasses) {
+    strides = kAllAny;
+    if (const Variant *known = find(strides)) {
+      return known->program;
     }
-    return isGone;
-  });
-  state.variants.erase(state.variants.begin());
+  }
+  TRACERT_ASSIGN(std::shared_ptr<const tracert::Program> fresh,
+                 compile(record.segments[index], isa, inputs, strides));
+  dropped.variant = state.variants.add({isa, {keysOf(inputs), strides}, fresh});
+  if (dropped.variant) {
+    dropped.executors = state.idle.takeAll(
+        [&](const IdleExecutor &idle) { return idle.runs(dropped.variant->program.get()); });
+    for (const IdleExecutor &gone : dropped.executors) {
+      goneRuns += runsOf(*gone.executor);
+    }
+  }
+  return fresh;
 }
 
 Result<CompiledRecord::IdleExecutor>
@@ -460,43 +457,47 @@ CompiledRecord::takeExecutor(size_t index, std::span<const TensorView> inputs) {
   }
   bool hasCode = section.kind != tracert::SectionChoice::Portable;
   uint64_t strides = hasCode ? stridesOf(inputs) : 0;
-  std::lock_guard lock(mutex);
-  SegmentState &state = states[index];
-  auto takeIdle = [&](uint64_t wanted) -> std::optional<IdleExecutor> {
-    for (size_t i = 0; i < state.idle.size(); ++i) {
-      IdleExecutor &idle = state.idle[i];
-      if (idle.section.kind == section.kind && idle.section.isa == section.isa &&
-          idle.pool == eval.pool && idle.inputs.fits(inputs, wanted)) {
-        IdleExecutor taken = std::move(idle);
-        state.idle.erase(state.idle.begin() + static_cast<ptrdiff_t>(i));
-        return taken;
-      }
-    }
-    return std::nullopt;
-  };
-  if (std::optional<IdleExecutor> taken = takeIdle(strides)) {
-    return std::move(*taken);
-  }
-  TRACERT_ASSIGN(const Variant *variant, variantFor(index, isa, inputs, strides));
-  if (variant->inputs.strides != strides) {
-    if (std::optional<IdleExecutor> taken = takeIdle(variant->inputs.strides)) {
-      return std::move(*taken);
+  // Before the lock, so that it goes after it.
+  Dropped dropped;
+  std::shared_ptr<const tracert::Program> program;
+  {
+    std::lock_guard lock(mutex);
+    TRACERT_ASSIGN(program, programFor(index, isa, inputs, strides, dropped));
+    std::optional<IdleExecutor> idle = states[index].idle.take([&](const IdleExecutor &candidate) {
+      return candidate.section.kind == section.kind && candidate.section.isa == section.isa &&
+             candidate.pool == eval.pool && candidate.runs(program.get());
+    });
+    if (idle) {
+      return std::move(*idle);
     }
   }
   tracert::ExecutorOptions executorOptions;
   executorOptions.section = section;
   executorOptions.pool = eval.pool;
   TRACERT_ASSIGN(std::unique_ptr<tracert::Executor> executor,
-                 tracert::Executor::create(variant->program, executorOptions));
-  return IdleExecutor{section, eval.pool, variant->inputs, std::move(executor)};
+                 tracert::Executor::create(std::move(program), executorOptions));
+  return IdleExecutor{section, eval.pool, std::move(executor)};
+}
+
+void CompiledRecord::giveBack(size_t index, IdleExecutor executor) {
+  std::optional<IdleExecutor> dropped;
+  std::lock_guard lock(mutex);
+  SegmentState &state = states[index];
+  bool isCurrent =
+      std::any_of(state.variants.begin(), state.variants.end(),
+                  [&](const Variant &variant) { return executor.runs(variant.program.get()); });
+  // Another thread may have replaced its program meanwhile.
+  dropped = isCurrent ? state.idle.add(std::move(executor)) : std::move(executor);
+  if (dropped) {
+    goneRuns += runsOf(*dropped->executor);
+  }
 }
 
 Status CompiledRecord::runSegment(size_t index, std::span<const TensorView> inputs,
                                   std::vector<tracert::OwnedTensor> &outputs) {
   TRACERT_ASSIGN(IdleExecutor taken, takeExecutor(index, inputs));
   Status status = taken.executor->run(inputs, outputs);
-  std::lock_guard lock(mutex);
-  states[index].idle.push_back(std::move(taken));
+  giveBack(index, std::move(taken));
   return status;
 }
 
@@ -506,8 +507,8 @@ TracedFunction::Stats CompiledRecord::stats() const {
   stats.ops = record.ops.size();
   stats.segments = record.segments.size();
   for (const SegmentState &state : states) {
-    if (!state.variants.empty() && !state.variants.back().program->sections.empty()) {
-      stats.kernels += state.variants.back().program->sections.front().kernels.size();
+    if (!state.variants.empty() && !state.variants.latest().program->sections.empty()) {
+      stats.kernels += state.variants.latest().program->sections.front().kernels.size();
     }
     for (const IdleExecutor &idle : state.idle) {
       stats += runsOf(*idle.executor);

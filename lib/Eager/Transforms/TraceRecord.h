@@ -5,7 +5,9 @@
 #include "tracec/Compiler.h"
 #include "tracec/Functional.h"
 #include "tracec/Trace.h"
+#include "tracert/CacheLimits.h"
 #include "tracert/Executor.h"
+#include "tracert/RecentList.h"
 
 #include <map>
 #include <mutex>
@@ -120,6 +122,7 @@ struct CallSignature {
   std::vector<uint32_t> sameAs;
   std::vector<uint8_t> isView;
   std::vector<TypeKey> types;
+  friend bool operator==(const CallSignature &, const CallSignature &) = default;
 };
 
 /// Which guards a graph holds.
@@ -199,7 +202,8 @@ private:
     std::vector<TypeKey> types;
     /// Two bits per input (of the first 32): its InputStrides.
     uint64_t strides = 0;
-    bool fits(std::span<const TensorView> inputs, uint64_t stridesNow) const;
+    /// Whether the types are those of `inputs`.
+    bool fits(std::span<const TensorView> inputs) const;
   };
   struct Variant {
     tracert::Isa isa;
@@ -209,19 +213,28 @@ private:
   struct IdleExecutor {
     tracert::SectionChoice section;
     tracert::ThreadPool *pool;
-    InputClass inputs;
     std::unique_ptr<tracert::Executor> executor;
+
+    bool runs(const tracert::Program *program) const { return &executor->program() == program; }
   };
   struct SegmentState {
-    /// Most recently used last.
-    std::vector<Variant> variants;
-    std::vector<IdleExecutor> idle;
+    tracert::RecentList<Variant> variants{tracert::kMaxProgramsPerSegment};
+    /// Only of programs in `variants`.
+    tracert::RecentList<IdleExecutor> idle{tracert::kMaxIdleExecutorsPerSegment};
+  };
+  /// What left the lists under the lock, to be dropped without it.
+  struct Dropped {
+    std::optional<Variant> variant;
+    std::vector<IdleExecutor> executors;
   };
   Result<IdleExecutor> takeExecutor(size_t segment, std::span<const TensorView> inputs);
-  Result<const Variant *> variantFor(size_t segment, tracert::Isa isa,
-                                     std::span<const TensorView> inputs, uint64_t strides);
-  /// Its executors go with it.
-  void dropOldestVariant(SegmentState &state);
+  void giveBack(size_t segment, IdleExecutor executor);
+  Result<std::shared_ptr<const tracert::Program>> programFor(size_t segment, tracert::Isa isa,
+                                                             std::span<const TensorView> inputs,
+                                                             uint64_t strides, Dropped &dropped);
+  Result<std::shared_ptr<tracert::Program>> compile(const TraceSegment &segment, tracert::Isa isa,
+                                                    std::span<const TensorView> inputs,
+                                                    uint64_t strides) const;
 
   TraceOptions options;
   mutable std::mutex mutex;

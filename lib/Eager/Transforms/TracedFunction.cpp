@@ -8,8 +8,6 @@ namespace tracec {
 
 namespace {
 
-constexpr size_t kMaxSpecialisations = 8;
-
 std::string typeKeyText(const TypeKey &key) {
   std::string text(dtypeName(key.dtype));
   text += " of rank " + std::to_string(key.rank);
@@ -55,6 +53,20 @@ bool capturesMatch(const TraceRecord &record) {
   return true;
 }
 
+/// Whether two records serve the same calls, whatever the captured cells hold now.
+bool sameCalls(const TraceRecord &a, const TraceRecord &b) {
+  auto captures = [](const TraceRecord &record) {
+    std::vector<std::pair<const Cell *, TypeKey>> cells;
+    for (const TraceSlot &slot : record.slots) {
+      if (slot.kind == TraceSlot::Kind::Captured) {
+        cells.emplace_back(slot.cell.get(), TypeKey::of(record.vars[slot.var]));
+      }
+    }
+    return cells;
+  };
+  return a.signature == b.signature && captures(a) == captures(b);
+}
+
 bool sameDTypes(const std::vector<TypeKey> &a, const std::vector<TypeKey> &b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const TypeKey &x, const TypeKey &y) { return x.dtype == y.dtype; });
@@ -78,49 +90,48 @@ public:
   /// The record that serves a call with this signature; null: record a new one.
   Result<std::shared_ptr<CompiledRecord>> find(const CallSignature &now) {
     std::lock_guard lock(mutex);
-    bool anyStructure = records.empty();
+    if (records.empty()) {
+      return std::shared_ptr<CompiledRecord>();
+    }
+    auto *found = records.find([&](const std::shared_ptr<CompiledRecord> &candidate) {
+      return candidate->record.signature == now && capturesMatch(candidate->record);
+    });
+    if (found) {
+      return *found;
+    }
     std::shared_ptr<CompiledRecord> sameStructure;
-    bool anyDTypes = records.empty();
-    for (size_t i = 0; i < records.size(); ++i) {
-      const CallSignature &then = records[i]->record.signature;
+    for (const std::shared_ptr<CompiledRecord> &candidate : records) {
+      const CallSignature &then = candidate->record.signature;
       if (then.structure != now.structure) {
         continue;
       }
-      anyStructure = true;
-      sameStructure = records[i];
-      if (!sameDTypes(then.types, now.types)) {
-        continue;
-      }
-      anyDTypes = true;
-      if (then.types == now.types && then.cellOf == now.cellOf && then.sameAs == now.sameAs &&
-          then.isView == now.isView && capturesMatch(records[i]->record)) {
-        // Most recently used last.
-        std::rotate(records.begin() + static_cast<ptrdiff_t>(i),
-                    records.begin() + static_cast<ptrdiff_t>(i) + 1, records.end());
-        return records.back();
+      sameStructure = candidate;
+      if (sameDTypes(then.types, now.types)) {
+        lastMiss =
+            "a new specialisation was recorded: an argument's or capture's rank, the set of its "
+            "axes of size 1, or which arguments share a tensor changed";
+        return std::shared_ptr<CompiledRecord>();
       }
     }
-    if (!anyStructure) {
-      return structureMismatch(records.back()->record, now);
-    }
-    if (!anyDTypes) {
-      return dtypeMismatch(sameStructure->record, now);
-    }
-    if (!records.empty()) {
-      lastMiss =
-          "a new specialisation was recorded: an argument's or capture's rank, the set of its "
-          "axes of size 1, or which arguments share a tensor changed";
-    }
-    return std::shared_ptr<CompiledRecord>();
+    return sameStructure ? dtypeMismatch(sameStructure->record, now)
+                         : structureMismatch(records.latest()->record, now);
   }
 
   void add(TraceRecord record) {
+    auto fresh = std::make_shared<CompiledRecord>(std::move(record), options);
+    // What goes may run any code (a captured array's destructor), so not under the lock.
+    std::optional<std::shared_ptr<CompiledRecord>> evicted;
     std::lock_guard lock(mutex);
-    if (records.size() == kMaxSpecialisations) {
-      goneStats += records.front()->stats();
-      records.erase(records.begin());
+    // Another thread may have recorded the same meanwhile; its record may be compiled already.
+    bool isKnown = records.find([&](const std::shared_ptr<CompiledRecord> &candidate) {
+      return sameCalls(candidate->record, fresh->record);
+    });
+    if (!isKnown) {
+      evicted = records.add(std::move(fresh));
     }
-    records.push_back(std::make_shared<CompiledRecord>(std::move(record), options));
+    if (evicted) {
+      goneStats += (*evicted)->stats();
+    }
   }
 
   int optLevel() const override { return options.optLevel; }
@@ -156,7 +167,7 @@ private:
       return Status::invalidArgument("'" + options.name +
                                      "' has not been traced yet; call it once first");
     }
-    return records.back();
+    return records.latest();
   }
 
   static Status structureMismatch(const TraceRecord &record, const CallSignature &now) {
@@ -182,7 +193,7 @@ private:
 
   const TraceOptions options;
   mutable std::mutex mutex;
-  std::vector<std::shared_ptr<CompiledRecord>> records;
+  tracert::RecentList<std::shared_ptr<CompiledRecord>> records{tracert::kMaxSpecialisations};
   /// Of records that were dropped.
   Stats goneStats;
   std::string lastMiss;
