@@ -104,8 +104,9 @@ tracert::SourceLoc currentLocation();
 /// Options of this thread's evaluation.
 struct EvalOptions {
   tracert::Isa isa;
+  /// What runs with these options shares it, so that a pool goes only when nothing runs on it.
   /// Null: no threads.
-  tracert::ThreadPool *pool;
+  std::shared_ptr<tracert::ThreadPool> pool;
   tracert::IndexMode indexMode = tracert::IndexMode::Checked;
   /// Section that replays use.
   uint8_t sectionKind = 0; // tracert::SectionChoice::Kind

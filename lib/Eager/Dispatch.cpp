@@ -74,7 +74,10 @@ tracert::SourceLoc currentLocation() {
 }
 
 EvalOptions &evalOptions() {
-  thread_local EvalOptions options{tracert::bestIsa(), &tracert::processThreadPool()};
+  // The pool of the process is never destroyed, so nobody owns it.
+  thread_local EvalOptions options{
+      tracert::bestIsa(),
+      std::shared_ptr<tracert::ThreadPool>(std::shared_ptr<void>(), &tracert::processThreadPool())};
   return options;
 }
 

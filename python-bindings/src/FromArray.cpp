@@ -241,9 +241,9 @@ bool copyArray(PyObject *object, bool widenIntegers, Value &value) {
     });
   } else {
     const EvalOptions &options = evalOptions();
-    tracert::copyView(
-        {options.pool, options.isa, &tracert::processAllocator(), tracert::IndexMode::Checked},
-        viewOfBuffer(buffer, *dtype), target);
+    tracert::copyView({options.pool.get(), options.isa, &tracert::processAllocator(),
+                       tracert::IndexMode::Checked},
+                      viewOfBuffer(buffer, *dtype), target);
   }
   if (*dtype == DType::Bool) {
     normaliseBools(target);

@@ -26,6 +26,8 @@ namespace {
 
 struct Loaded {
   std::shared_ptr<const Program> program;
+  /// The executor runs on it.
+  std::shared_ptr<tracert::ThreadPool> pool;
   std::unique_ptr<Executor> executor;
 };
 struct ModelObject {
@@ -64,7 +66,8 @@ PyObject *newModel(PyTypeObject *type, PyObject *args, PyObject *) {
   tracert::ExecutorOptions executorOptions;
   executorOptions.section = {static_cast<SectionChoice::Kind>(section.kind),
                              static_cast<Isa>(section.isa)};
-  executorOptions.pool = evalOptions().pool;
+  std::shared_ptr<tracert::ThreadPool> pool = evalOptions().pool;
+  executorOptions.pool = pool.get();
   Result<std::unique_ptr<Executor>> executor = Executor::create(*program, executorOptions);
   if (!executor.ok()) {
     return raise(named(path, executor.status()));
@@ -72,7 +75,7 @@ PyObject *newModel(PyTypeObject *type, PyObject *args, PyObject *) {
   PyObject *self = type->tp_alloc(type, 0);
   if (self) {
     reinterpret_cast<ModelObject *>(self)->loaded =
-        new Loaded{std::move(*program), std::move(*executor)};
+        new Loaded{std::move(*program), std::move(pool), std::move(*executor)};
   }
   return self;
 }

@@ -4,10 +4,11 @@
 #include "Session.h"
 
 #include "tracec/Compiler.h"
+#include "tracert/CacheLimits.h"
 #include "tracert/Executor.h"
+#include "tracert/RecentList.h"
 #include "tracert/ThreadPool.h"
 
-#include <map>
 #include <memory>
 
 namespace tracec::python {
@@ -48,16 +49,16 @@ bool readSection(PyObject *name, Section &section) {
 namespace {
 
 /// Pools are kept: making one per use would start threads each time. Guarded by the GIL.
-tracert::ThreadPool *poolOf(int threads) {
-  static std::map<int, std::unique_ptr<tracert::ThreadPool>> pools;
-  if (threads == 1) {
-    return nullptr;
+std::shared_ptr<tracert::ThreadPool> poolOf(int threads) {
+  using PoolRef = std::shared_ptr<tracert::ThreadPool>;
+  static tracert::RecentList<PoolRef> pools{tracert::kMaxThreadPools};
+  if (PoolRef *known =
+          pools.find([&](const PoolRef &pool) { return pool->threadCount() == threads; })) {
+    return *known;
   }
-  std::unique_ptr<tracert::ThreadPool> &pool = pools[threads];
-  if (!pool) {
-    pool = std::make_unique<tracert::ThreadPool>(threads);
-  }
-  return pool.get();
+  // Also for one thread: an executor without a pool takes that of the process.
+  pools.add(std::make_shared<tracert::ThreadPool>(threads));
+  return pools.latest();
 }
 
 constexpr char kCapsuleName[] = "tracec.EvalOptions";
@@ -114,7 +115,7 @@ PyObject *compileCount(PyObject *, PyObject *) {
 
 /// Loops that were shared among the threads of the pool in use.
 PyObject *sharedLoops(PyObject *, PyObject *) {
-  tracert::ThreadPool *pool = evalOptions().pool;
+  tracert::ThreadPool *pool = evalOptions().pool.get();
   return PyLong_FromUnsignedLongLong(pool ? pool->sharedLoops() : 0);
 }
 

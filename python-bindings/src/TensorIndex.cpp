@@ -355,9 +355,9 @@ int contains(PyObject *self, PyObject *value) {
     return raiseInt(host.status());
   }
   const EvalOptions &options = evalOptions();
-  return tracert::countTrue(
-             {options.pool, options.isa, &tracert::processAllocator(), tracert::IndexMode::Checked},
-             (*host)->view()) > 0;
+  return tracert::countTrue({options.pool.get(), options.isa, &tracert::processAllocator(),
+                             tracert::IndexMode::Checked},
+                            (*host)->view()) > 0;
 }
 
 struct IteratorObject {

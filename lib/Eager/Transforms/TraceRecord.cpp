@@ -473,7 +473,7 @@ CompiledRecord::takeExecutor(size_t index, std::span<const TensorView> inputs) {
   }
   tracert::ExecutorOptions executorOptions;
   executorOptions.section = section;
-  executorOptions.pool = eval.pool;
+  executorOptions.pool = eval.pool.get();
   TRACERT_ASSIGN(std::unique_ptr<tracert::Executor> executor,
                  tracert::Executor::create(std::move(program), executorOptions));
   return IdleExecutor{section, eval.pool, std::move(executor)};

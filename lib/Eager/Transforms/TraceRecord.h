@@ -212,7 +212,7 @@ private:
   };
   struct IdleExecutor {
     tracert::SectionChoice section;
-    tracert::ThreadPool *pool;
+    std::shared_ptr<tracert::ThreadPool> pool;
     std::unique_ptr<tracert::Executor> executor;
 
     bool runs(const tracert::Program *program) const { return &executor->program() == program; }
