@@ -5,9 +5,14 @@ Usage: `with really_on(traced_or_model, "v3"): traced(x)` fails unless all of th
 
 import contextlib
 
+import pytest
+
 import tracec as tc
 
 LEVEL_NAMES = {"portable": "portable", "v3": "x86-64-v3", "avx512": "x86-64-v4"}
+
+
+needs_kernels = pytest.mark.skipif(tc.stats.runnable_sections() == ["portable"], reason="this machine runs no compiled kernels")
 
 
 def is_runnable(section):

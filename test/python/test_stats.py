@@ -1,12 +1,15 @@
 """Statistics tell which way calls really took; other tests rely on them."""
 
+import os
+import subprocess
+import sys
+import textwrap
+
 import pytest
 
 import tracec as tc
 from checks import assert_same
-from paths import is_runnable, launches_between, level_of, really_on
-
-needs_kernels = pytest.mark.skipif(not is_runnable("v3"), reason="this machine runs no compiled kernels")
+from paths import is_runnable, launches_between, level_of, needs_kernels, really_on
 
 
 def fused(x):
@@ -119,3 +122,26 @@ def test_what_dropped_records_ran_stays_counted():
         for _ in range(2):
             function(tc.ones((2,) * rank))
     assert function.stats().replays == 20 and function.stats().specialisations == 8
+
+
+def test_one_thread_means_one_thread(tmp_path):
+    """Eager, replay and loaded models with threads=1 start no other thread."""
+    script = f"""
+        import os, sys
+        sys.path[:0] = {sys.path!r}
+        import tracec as tc
+        tc.options(threads=1).__enter__()
+        x = tc.ones((1_000_000,))
+        function = tc.trace(lambda x: (tc.exp(x) * 2, x.sum(), x @ x))
+        for _ in range(3):
+            function(x)
+        print(len(os.listdir("/proc/self/task")), function.stats().replays)
+        function.dump({str(tmp_path / "m.trc")!r})
+        tc.load({str(tmp_path / "m.trc")!r})(x)
+        print(len(os.listdir("/proc/self/task")))
+        with tc.options(threads=3):
+            function(x)
+        print(len(os.listdir("/proc/self/task")))
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60, env=dict(os.environ), check=False)
+    assert done.stdout.split() == ["1", "2", "1", "3"], done.stdout + done.stderr

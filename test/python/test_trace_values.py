@@ -10,7 +10,7 @@ import pytest
 
 import tracec as tc
 from checks import DTYPES, FLOAT_DTYPES, assert_same, sample, snapshot, special_values
-from paths import launches_between, really_on
+from paths import launches_between, needs_kernels, really_on
 
 FOUR = tc.tensor([0, -1, 1, 0])
 SIZES = [(3, 4), (5, 4), (2, 9), (6, 6), (40, 3), (2, 2), (17, 33)]
@@ -164,6 +164,7 @@ def test_operands_of_every_layout():
 # ---------------------------------------------------------------------------------------------- sizes and compiles
 
 
+@needs_kernels
 def test_new_size_compiles_nothing():
     def body(x, y, at):
         z = tc.tanh(x * 0.75 - y) * 1.0625
