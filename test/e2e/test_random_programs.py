@@ -14,6 +14,7 @@ import pytest
 
 import tracec as tc
 from checks import bits_equal
+from paths import is_runnable, level_of, runs_on_levels
 from random_programs import ERRORS, PLANS, Program
 
 CALLS = [0, 0, 1, 2, 0, 2]
@@ -24,11 +25,10 @@ FILE_SEEDS = range(200, 260)
 KNOWN_FAULTS = {102: "a replay words the growth by an in-place operator differently than eager"}
 SECONDS_ALLOWED = 40
 
+# (section, what) -> how often it ran in this process
+RAN = collections.Counter()
+
 Outcome = collections.namedtuple("Outcome", ["results", "arguments", "captured", "error"])
-
-
-def runnable(section):
-    return section == "best" or section in tc.stats.runnable_sections()
 
 
 def values(tensors):
@@ -76,7 +76,7 @@ def expected(program, calls):
 def check_replays(program, runs=RUNS):
     wanted = expected(program, CALLS)
     for section, threads, calls in runs:
-        if not runnable(section):
+        if not is_runnable(section):
             continue
         function, captured = program.function(tc.trace)
         with tc.options(section=section, threads=threads):
@@ -87,6 +87,14 @@ def check_replays(program, runs=RUNS):
                 if want.error is None or not program.reads_values:
                     # A read in the body commits what was written before it, which `want` does not know.
                     compare(program, got, want, where)
+        note_runs(function.stats(), section, runs_on_levels(function.stats()), f"seed {program.seed} on {section}")
+
+
+def note_runs(stats, section, runs, where):
+    """All runs were on the section; what they ran is added up."""
+    assert set(runs) <= {level_of(section)}, f"{where}: ran on {runs}"
+    for name in ("launches", "launches_replaced", "library_kernels"):
+        RAN[section, name] += getattr(stats, name)
 
 
 def class_of(program, call):
@@ -106,7 +114,7 @@ def check_file(program, path):
     function.dump(path)
     compared = 0
     for section in ("portable", "v3", "avx512", "best"):
-        if not runnable(section):
+        if not is_runnable(section):
             continue
         model = tc.load(path, section=section)
         state = {name: value for name, value in zip(eager_captured, values(eager_captured.values()))}
@@ -126,6 +134,7 @@ def check_file(program, path):
             compare(program, Outcome(values(results)[: len(want.results)], values(arguments), [], error),
                     Outcome(want.results, before, [], None), where)
             compared += 1
+        note_runs(model.stats(), section, runs_on_levels(model.stats()), f"seed {program.seed}, file on {section}")
         for name, value in state.items():
             eager_captured[name][...] = tc.tensor(value)
     return compared
@@ -163,6 +172,17 @@ def test_programs_reach_every_kind_of_line():
     assert sum(len(program.lines) for program in programs) > 6 * len(programs)
     assert sum(program.agreed_errors for program in programs) > len(programs) / 2
     assert {tuple(program.sizes) for program in programs} >= {tuple(plan) for plan in PLANS[:4]}
+
+
+def test_the_programs_ran_on_every_section():
+    """After the programs: native sections launched kernels and replaced few, the portable one launched none."""
+    for section in ("portable", "v3", "avx512", "best"):
+        if not is_runnable(section) or level_of(section) == "portable":
+            assert RAN[section, "launches"] == 0
+            continue
+        launches, replaced = RAN[section, "launches"], RAN[section, "launches_replaced"]
+        assert launches > 500 and replaced < launches / 4, f"{section}: {launches} launches, {replaced} replaced"
+    assert RAN["portable", "library_kernels"] > 1000
 
 
 def test_time_budget(processor_seconds):

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("TRACEC_BUILD", ROOT / "build/dev")).absolute()
 
 
 def test_promotion_table_is_what_the_package_computes():
@@ -39,9 +40,8 @@ def test_the_readme_c_program_runs_the_readme_model(tmp_path, monkeypatch):
         runpy.run_path(str(tmp_path / f"readme{number}.py"))
     [program] = blocks("README.md", "c")
     (tmp_path / "main.c").write_text(program)
-    build = Path(os.environ["TRACEC_BUILD"]).absolute()
     subprocess.run(["gcc-12", "-std=c99", "-Wall", "-Wextra", "-Werror", "main.c", "-o", "main", f"-I{ROOT}/runtime/include",
-                    f"-L{build}/lib", f"-Wl,-rpath,{build}/lib", "-ltracert"], check=True)
+                    f"-L{BUILD}/lib", f"-Wl,-rpath,{BUILD}/lib", "-ltracert"], check=True)
     assert float(subprocess.run(["./main"], check=True, capture_output=True, text=True).stdout) == 0.5
 
 
