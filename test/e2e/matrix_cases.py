@@ -134,6 +134,8 @@ def broadcast_cases(dtypes):
     """Operands of different shapes; each pattern at two sizes."""
     patterns = [[((), (7,)), ((), (500,))], [((1,), (9,)), ((1,), (64,))], [((5, 1), (1, 7)), ((17, 1), (1, 33))]]
     patterns += [[((6,), (4, 6)), ((130,), (21, 130))], [((4, 1), (4, 6)), ((300, 1), (300, 1001))], [((3, 4, 5), (4, 5)), ((2, 9, 17), (9, 17))]]
+    # Rows long enough to be cut for threads.
+    patterns += [[((), (40_000,)), ((), (40_007,))], [((3, 1), (3, 40_000)), ((2, 1), (2, 50_001))]]
     patterns += [[((1,), (0,)), ((1,), (0,))], [((4, 1, 3), (1, 5, 1)), ((2, 1, 40), (1, 6, 1))]]
     cases = []
     for left, right in (shapes for pattern in patterns for shapes in pattern):
@@ -209,6 +211,13 @@ def reduce_reference(op, info, dtype, axis, keepdims):
     return largest if op == "max" else added
 
 
+def outlier(size, place, dtype):
+    """All elements alike but one: a part that a reduction leaves out shows only if it decides."""
+    array = np.zeros(size, dtype)
+    array[place] = 1
+    return Case((Operand(array),))
+
+
 def reduce(op, info, dtype):
     result = []
     for rank, axes in AXES.items():
@@ -221,8 +230,9 @@ def reduce(op, info, dtype):
         cases = same_shape_cases([dtype], special=op == "max", empty=op != "max", ranks=[rank])
         if rank == 1:
             cases += [plain(((size,), dtype), special=op == "max") for size in BLOCKS]
+            cases += [outlier(size, place, dtype) for size in (5, 4097, 70_000) for place in (0, -1)]
         if rank == 2:
-            cases += [plain((shape, dtype), special=op == "max") for shape in [(3, 4097), (4097, 3), (2, 9000)]]
+            cases += [plain((shape, dtype), special=op == "max") for shape in [(3, 4097), (4097, 3), (2, 9000), (9000, 2), (12_500, 33)]]
         result.append(Driver(f"{op} rank {rank}", body, cases, lambda x, references=references: [r(x) for r in references]))
     return result
 

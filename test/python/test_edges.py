@@ -1,0 +1,96 @@
+"""The places where one more or one less, a half or the last one shows: bounds of indices, ends of constants, late axes."""
+
+import numpy as np
+import pytest
+
+import tracec as tc
+from checks import assert_same
+from paths import is_runnable, really_on
+
+SECTIONS = ["portable", "v3", "avx512"]
+INDEX_DTYPES = ["uint8", "int32", "int64"]
+
+
+@pytest.fixture(params=SECTIONS)
+def section(request):
+    if not is_runnable(request.param):
+        pytest.skip(f"this machine cannot run {request.param}")
+    return request.param
+
+
+@pytest.mark.parametrize("dtype", INDEX_DTYPES)
+@pytest.mark.parametrize("opt_level", [0, 2])
+def test_the_first_index_beyond_either_end_is_refused(section, dtype, opt_level, tmp_path):
+    """The last good index and the first bad one, alone and at the end of many."""
+    size = 200
+    x = tc.arange(size, dtype=tc.float32)
+
+    def body(x, at):
+        return x[at] * 2 + 1
+
+    lowest = 0 if dtype == "uint8" else -size
+    good = [[lowest], [size - 1], [0] * 99 + [size - 1], [size - 1] * 99 + [lowest]]
+    bad = [[size], [0] * 99 + [size]] + ([] if dtype == "uint8" else [[-size - 1], [0] * 99 + [-size - 1]])
+    function = tc.trace(body, opt_level=opt_level)
+    tensors = [tc.tensor(np.array(at, dtype)) for at in good + bad]
+    function(x, tensors[2])
+    function(x, tensors[2])
+    function.dump(tmp_path / "m.trc")
+    model = tc.load(tmp_path / "m.trc", section=section)
+    for number, at in enumerate(tensors):
+        if number < len(good):
+            with really_on(function, section):
+                for _ in range(2):
+                    assert_same(function(x, at), body(x, at), f"{at.tolist()}")
+            if at.shape[0] > 1:
+                assert_same(model(x, at), body(x, at), f"{at.tolist()} from the file")
+            continue
+        outside = at.tolist()[-1]
+        with tc.options(section=section):
+            for run in (body, function, model) if at.shape[0] > 1 else (body, function):
+                with pytest.raises(IndexError, match=f"index {outside} is out of range"):
+                    run(x, at)
+
+
+@pytest.mark.parametrize("then, now", [(0.0, -0.0), (1.0, np.nextafter(1.0, 2.0)), (float("nan"), 0.0), (1, 1.0), (True, 1), (2**40, 2**40 + 1)])
+def test_constants_that_hardly_differ_are_noticed(then, now):
+    value = [then]
+    function = tc.trace(lambda x: x * value[0])
+    x = tc.ones((3,), dtype="float64")
+    for _ in range(3):
+        assert_same(function(x), x * then)
+    value[0] = now
+    with pytest.raises(tc.TraceError, match="TC0208"):
+        function(x)
+    value[0] = then
+    assert_same(function(x), x * then)
+
+
+@pytest.mark.parametrize("place", [0, 49, 99])
+def test_a_constant_array_that_differs_anywhere_is_noticed(place):
+    array = np.arange(100, dtype="float32")
+    function = tc.trace(lambda x: x + array)
+    x = tc.ones((100,))
+    for _ in range(3):
+        assert_same(function(x), x + array)
+    array[place] += 1
+    with pytest.raises(tc.TraceError, match="TC0208"):
+        function(x)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3, 4, 5])
+def test_an_axis_of_size_one_is_told_apart_wherever_it_is(section, rank):
+    """Broadcasting and reductions over an axis that is 1 in one call and more in the next."""
+    def body(x, y):
+        return x * 2 + y, (x + y).sum(axis=-1), (x * y).max(axis=tuple(range(rank)))
+
+    function = tc.trace(body)
+    shapes = [(3,) * rank] + [(3,) * axis + (1,) + (3,) * (rank - axis - 1) for axis in range(rank)]
+    with tc.options(section=section):
+        for _ in range(2):
+            for left in shapes:
+                for right in (shapes[0], left):
+                    random = np.random.default_rng(len(left))
+                    x, y = (tc.tensor(random.standard_normal(shape).astype("float32")) for shape in (left, right))
+                    for _ in range(2):
+                        assert_same(function(x, y), body(x, y), f"{left} and {right}")
