@@ -106,7 +106,8 @@ ErrorText textFor(StatusCode code) {
   case StatusCode::CorruptFile:
     return {"TC0301", "make the file again with dump()"};
   case StatusCode::Unsupported:
-    return {"TC0302", "use section=\"portable\", or make the file again for this machine"};
+    return {"TC0302", "install the tracec that made the file or a newer one, or make the file "
+                      "again with this one"};
   case StatusCode::Io:
     return {"TC0303", "check the path, its permissions and the free space"};
   case StatusCode::OutOfMemory:
@@ -137,7 +138,7 @@ StatusCode codeOf(PyObject *kind) {
 }
 
 /// First line: code, message, the user's Python line. Second line: what to do.
-std::string composeMessage(StatusCode code, std::string message) {
+std::string composeMessage(StatusCode code, std::string message, const char *advice = nullptr) {
   std::string location = cutLocation(message);
   if (location.empty()) {
     SourceLoc loc = userLocation();
@@ -148,7 +149,7 @@ std::string composeMessage(StatusCode code, std::string message) {
   if (!location.empty()) {
     composed += " (at " + location + ")";
   }
-  return composed + "\n  " + text.cure;
+  return composed + "\n  " + (advice ? advice : text.cure);
 }
 
 PyObject *locationText(const SourceLoc &loc) {
@@ -175,6 +176,39 @@ void raiseTraceError(const std::string &message) {
       setAttribute(error, "then_line", locationText(mismatch.thenLoc)) &&
       setAttribute(error, "now_line", locationText(mismatch.nowLoc))) {
     PyErr_SetObject(traceError, error);
+  }
+  Py_DECREF(error);
+}
+
+/// Null: the general one of the code.
+const char *adviceOf(const Status &status) {
+  return status.advice().empty() ? nullptr : status.advice().c_str();
+}
+
+/// OSError(errno, text, filename), which Python makes FileNotFoundError and so on. Python adds the
+/// filename to the text, and what to do is a note.
+void raiseSystemError(const Status &status) {
+  std::string message = status.message();
+  std::string quoted = " '" + status.path() + "'";
+  if (size_t at = message.find(quoted); at != std::string::npos) {
+    message.erase(at, quoted.size());
+  }
+  std::string composed = composeMessage(status.code(), std::move(message), adviceOf(status));
+  size_t lineEnd = composed.rfind("\n  ");
+  PyObject *path = PyUnicode_DecodeFSDefaultAndSize(status.path().data(),
+                                                    static_cast<Py_ssize_t>(status.path().size()));
+  PyObject *error =
+      path ? PyObject_CallFunction(PyExc_OSError, "is#O", status.systemError(), composed.data(),
+                                   static_cast<Py_ssize_t>(lineEnd), path)
+           : nullptr;
+  Py_XDECREF(path);
+  if (!error) {
+    return;
+  }
+  PyObject *noted = PyObject_CallMethod(error, "add_note", "s", composed.c_str() + lineEnd + 3);
+  if (noted) {
+    Py_DECREF(noted);
+    PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(error)), error);
   }
   Py_DECREF(error);
 }
@@ -211,9 +245,13 @@ PyObject *raise(const Status &status) {
   if (PyErr_Occurred()) {
     return nullptr;
   }
-  std::string message = composeMessage(status.code(), status.message());
-  PyObject *text =
-      PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "replace");
+  if (status.systemError() != 0) {
+    raiseSystemError(status);
+    return nullptr;
+  }
+  std::string message = composeMessage(status.code(), status.message(), adviceOf(status));
+  PyObject *text = PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()),
+                                        "backslashreplace");
   if (text) {
     PyErr_SetObject(exceptionFor(status.code()), text);
     Py_DECREF(text);

@@ -9,19 +9,24 @@
 
 namespace tracert {
 
+namespace {
+Status ioError(const char *what, const std::string &name, int error) {
+  return Status::io(std::string("cannot ") + what + " '" + name + "': " + std::strerror(error),
+                    error, name);
+}
+} // namespace
+
 Result<MappedFile> mapDescriptor(int descriptor, const std::string &name) {
-  auto failure = [&](const char *what) {
-    return Status::io(std::string("cannot ") + what + " '" + name + "': " + std::strerror(errno));
-  };
+  auto failure = [&](const char *what) { return ioError(what, name, errno); };
   struct stat info;
   if (::fstat(descriptor, &info) != 0) {
     return failure("read");
   }
   if (S_ISDIR(info.st_mode)) {
-    return Status::io("cannot read '" + name + "': it is a folder");
+    return ioError("read", name, EISDIR);
   }
   if (!S_ISREG(info.st_mode)) {
-    return Status::io("cannot read '" + name + "': it is not a regular file");
+    return Status::io("cannot read '" + name + "': it is not a regular file", EINVAL, name);
   }
   if (info.st_size == 0) {
     return MappedFile{};
@@ -41,7 +46,7 @@ Result<MappedFile> mapDescriptor(int descriptor, const std::string &name) {
 Result<MappedFile> mapFile(const std::string &path) {
   int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) {
-    return Status::io("cannot open '" + path + "': " + std::strerror(errno));
+    return ioError("open", path, errno);
   }
   Result<MappedFile> file = mapDescriptor(descriptor, path);
   ::close(descriptor);

@@ -78,7 +78,7 @@ Result<std::shared_ptr<const Program>> loadProgram(const std::string &path,
       loadProgram(file.bytes, std::move(file.owner), options);
   if (!program.ok()) {
     const Status &status = program.status();
-    return Status(status.code(), "cannot load '" + path + "': " + status.message());
+    return status.withMessage("cannot load '" + path + "': " + status.message());
   }
   return program;
 }

@@ -55,10 +55,13 @@ public:
   bool ok() const { return rep == nullptr; }
   StatusCode code() const { return rep ? rep->code : StatusCode::Ok; }
   /// Empty when ok.
-  const std::string &message() const {
-    static const std::string empty;
-    return rep ? rep->message : empty;
-  }
+  const std::string &message() const { return rep ? rep->message : empty(); }
+  /// Io: errno of the failed call, 0 when there is none.
+  int systemError() const { return rep ? rep->systemError : 0; }
+  /// Io: the file, as the user named it; empty when there is none.
+  const std::string &path() const { return rep ? rep->path : empty(); }
+  /// What to do, when the general advice for the code does not fit; else empty.
+  const std::string &advice() const { return rep ? rep->advice : empty(); }
 
   static Status invalidArgument(std::string m) {
     return {StatusCode::InvalidArgument, std::move(m)};
@@ -72,16 +75,51 @@ public:
   static Status corruptFile(std::string m) { return {StatusCode::CorruptFile, std::move(m)}; }
   static Status unsupported(std::string m) { return {StatusCode::Unsupported, std::move(m)}; }
   static Status io(std::string m) { return {StatusCode::Io, std::move(m)}; }
+  /// `error`: errno of the call that failed; `path`: the user's name of the file.
+  static Status io(std::string m, int error, std::string path) {
+    Rep rep{StatusCode::Io, std::move(m)};
+    rep.systemError = error;
+    rep.path = std::move(path);
+    return Status(std::make_shared<const Rep>(std::move(rep)));
+  }
   static Status outOfMemory(std::string m) { return {StatusCode::OutOfMemory, std::move(m)}; }
   static Status compile(std::string m) { return {StatusCode::Compile, std::move(m)}; }
   static Status internal(std::string m) { return {StatusCode::Internal, std::move(m)}; }
   static Status guardFailed(std::string m) { return {StatusCode::GuardFailed, std::move(m)}; }
 
+  /// The same error with another text.
+  Status withMessage(std::string m) const {
+    if (!rep) {
+      return {};
+    }
+    Rep copy = *rep;
+    copy.message = std::move(m);
+    return Status(std::make_shared<const Rep>(std::move(copy)));
+  }
+  /// The same error with what the user should do, where the general advice for the code would
+  /// mislead.
+  Status withAdvice(std::string text) const {
+    if (!rep) {
+      return {};
+    }
+    Rep copy = *rep;
+    copy.advice = std::move(text);
+    return Status(std::make_shared<const Rep>(std::move(copy)));
+  }
+
 private:
   struct Rep {
     StatusCode code;
     std::string message;
+    int systemError = 0;
+    std::string path = {};
+    std::string advice = {};
   };
+  explicit Status(std::shared_ptr<const Rep> rep) : rep(std::move(rep)) {}
+  static const std::string &empty() {
+    static const std::string text;
+    return text;
+  }
   std::shared_ptr<const Rep> rep;
 };
 
