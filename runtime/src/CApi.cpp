@@ -219,8 +219,9 @@ const char *trt_version(void) { return TRACERT_VERSION; }
 
 // The newest version that openContainer takes.
 const char *trt_format_version(void) {
-  static_assert(kContainerMajor == 1 && kContainerMinor == 0);
-  return "1.1";
+  static const std::string version =
+      std::to_string(kContainerMajor) + "." + std::to_string(kContainerMinor + 1);
+  return version.c_str();
 }
 
 size_t trt_dtype_size(trt_dtype dtype) {

@@ -26,8 +26,11 @@ struct FileImage {
 
 Result<FileImage> makeFileImage(const Program &program, const WriteOptions &options);
 
-/// Written under a temporary name beside `path`, synced, renamed. Io errors name the path and leave
-/// nothing behind; an existing file stays as it was.
-Status saveFileImage(const FileImage &image, const std::string &path);
+/// Written under a unique temporary name beside `path`, synced, checked, renamed. Symbolic links
+/// are followed; the file that they name is replaced and its mode kept (hard links to it are not
+/// followed). Io errors name `path` and leave nothing behind; an existing file stays as it was.
+/// `check` may be empty. A trial is removed after the check.
+Status saveFileImage(const FileImage &image, const std::string &path, const FileCheck &check,
+                     bool isTrial);
 
 } // namespace tracert

@@ -2,6 +2,7 @@
 #include "ContentHash.h"
 #include "FileFormat.h"
 #include "FileImage.h"
+#include "TextCheck.h"
 #include "tracert/schema/program_generated.h"
 
 #include <map>
@@ -43,7 +44,8 @@ public:
     std::string metadata = writeMetadata();
     if (metadata.size() > kMaxMetadataBytes) {
       return Status::unsupported("the program's graph needs " + std::to_string(metadata.size()) +
-                                 " bytes, a file holds at most 2 GB of it");
+                                 " bytes, a file holds at most 2 GB of it")
+          .withAdvice("trace and dump the function in parts");
     }
     std::vector<TensorSegment> contents(kinds.size());
     contents[0] = whole(std::move(metadata));
@@ -255,7 +257,9 @@ private:
         return stored(vectors, tensor.type, tensor.data);
       });
     };
-    auto testVectors = list<schema::TestVectorDef>(program.testVectors, [&](const TestVector &def) {
+    static const std::vector<TestVector> none;
+    const auto &kept = options.keepTestVectors ? program.testVectors : none;
+    auto testVectors = list<schema::TestVectorDef>(kept, [&](const TestVector &def) {
       auto inputTensors = tensors(def.inputs);
       auto outputTensors = tensors(def.outputs);
       auto origin = builder.CreateString(def.origin);
@@ -306,7 +310,32 @@ private:
 
 } // namespace
 
+namespace {
+
+Status checkName(const std::string &name, const char *what) {
+  return isName(name) ? Status()
+                      : Status::invalidArgument(std::string("the name of ") + what +
+                                                " must be UTF-8 text without NUL");
+}
+
+/// What a loader would refuse.
+Status checkNames(const Program &program) {
+  for (const InputDef &input : program.inputs) {
+    TRACERT_TRY(checkName(input.name, "an input"));
+  }
+  for (const OutputDef &output : program.outputs) {
+    TRACERT_TRY(checkName(output.name, "an output"));
+  }
+  for (const SymbolDef &symbol : program.symbols) {
+    TRACERT_TRY(checkName(symbol.name, "a size"));
+  }
+  return {};
+}
+
+} // namespace
+
 Result<FileImage> makeFileImage(const Program &program, const WriteOptions &options) {
+  TRACERT_TRY(checkNames(program));
   TRACERT_TRY(verifyProgram(program));
   return Writer(program, options).run();
 }
@@ -322,9 +351,13 @@ Result<std::string> serializeProgram(const Program &program, const WriteOptions 
   return bytes;
 }
 
+std::string writtenFormatVersion() {
+  return std::to_string(kContainerMajor) + "." + std::to_string(kContainerMinor);
+}
+
 Status writeProgram(const Program &program, const std::string &path, const WriteOptions &options) {
   TRACERT_ASSIGN(FileImage image, makeFileImage(program, options));
-  return saveFileImage(image, path);
+  return saveFileImage(image, path, options.check, options.isTrial);
 }
 
 } // namespace tracert

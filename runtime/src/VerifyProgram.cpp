@@ -4,6 +4,8 @@
 #include "VerifySections.h"
 #include "tracert/Program.h"
 
+#include "TextCheck.h"
+
 #include <set>
 
 namespace tracert {
@@ -74,6 +76,9 @@ private:
       if (symbol.min < 0 || symbol.max < symbol.min) {
         return bad("size '" + symbol.name + "' has an empty range");
       }
+      if (!isName(symbol.name)) {
+        return bad("a size has a name that is not text without NUL");
+      }
       if (!names.insert(symbol.name).second) {
         return bad("size '" + symbol.name + "' is named twice");
       }
@@ -97,6 +102,9 @@ private:
     std::set<std::string> names;
     for (const InputDef &input : program.inputs) {
       std::string what = "input '" + input.name + "'";
+      if (!isName(input.name)) {
+        return bad("an input has a name that is not text without NUL");
+      }
       TRACERT_TRY(define(input.value, [&] { return what; }));
       if (!names.insert(input.name).second) {
         return bad(what + " is named twice");
@@ -260,6 +268,9 @@ private:
     std::set<uint32_t> states;
     for (const OutputDef &output : program.outputs) {
       std::string what = "output '" + output.name + "'";
+      if (!isName(output.name)) {
+        return bad("an output has a name that is not text without NUL");
+      }
       if (output.value >= program.values.size() || !isDefined[output.value]) {
         return bad(what + " is value %" + std::to_string(output.value) + ", which nothing defines");
       }

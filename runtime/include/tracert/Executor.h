@@ -14,6 +14,8 @@
 #include "tracert/Export.h"
 #include "tracert/Program.h"
 
+#include <functional>
+
 namespace tracert {
 
 struct SectionChoice {
@@ -75,10 +77,20 @@ public:
   virtual const Program &program() const = 0;
 };
 
-/// File output and input (schema/program.fbs). Written to a temporary name, synced, renamed.
+/// Looks at a complete file under its temporary name; an error keeps it from its place.
+using FileCheck = std::function<Status(const std::string &temporaryPath)>;
+
+/// File output and input (schema/program.fbs). Written to a temporary name, synced, checked,
+/// renamed.
 struct WriteOptions {
   bool keepLocs = true;
+  bool keepTestVectors = true;
+  FileCheck check = {};
+  /// Write and check only; nothing stays.
+  bool isTrial = false;
 };
+/// "1.0": the container version of the files that this build writes.
+TRACERT_API std::string writtenFormatVersion();
 TRACERT_API Status writeProgram(const Program &program, const std::string &path,
                                 const WriteOptions &options);
 TRACERT_API Result<std::string> serializeProgram(const Program &program,
