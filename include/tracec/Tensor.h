@@ -27,8 +27,15 @@ public:
   bool isConst = false;
   /// Views with a cached value, so that a write can drop the caches and run in place.
   class Tensor *firstCachedView = nullptr;
+  /// Made by the first WeakTensor; its pointer becomes null with the cell.
+  std::shared_ptr<Cell *> watch;
 
   explicit Cell(Value initial) : value(std::move(initial)) {}
+  ~Cell() {
+    if (watch) {
+      *watch = nullptr;
+    }
+  }
 
 private:
   int64_t count = 1;
@@ -80,6 +87,7 @@ public:
   Tensor() = default;
   /// A new cell holding `value`.
   static Tensor fromValue(Value value);
+  static Tensor fromCell(CellRef cell);
   Tensor(const Tensor &other);
   Tensor(Tensor &&other) noexcept;
   Tensor &operator=(const Tensor &other);
@@ -124,6 +132,7 @@ private:
   /// Takes the handle out of the list of `owner`, the cell that it had when it cached.
   void forgetCache(Cell *owner) const;
   friend Status writeCell(const CellRef &, Value);
+  friend class WeakTensor;
 
   CellRef cell;
   std::shared_ptr<const Path> path;
@@ -134,6 +143,21 @@ private:
   mutable uint64_t cachedSerial = 0;
   mutable Tensor *nextCachedView = nullptr;
   mutable Tensor *previousCachedView = nullptr;
+};
+
+/// Finds a tensor again as long as somebody else holds its cell. Not thread safe, as cells are.
+class WeakTensor {
+public:
+  WeakTensor() = default;
+  explicit WeakTensor(const Tensor &tensor);
+  /// The tensor that is no view of `cell`.
+  explicit WeakTensor(Cell &cell);
+  /// Undefined when the cell is gone.
+  Tensor lock() const;
+
+private:
+  std::shared_ptr<Cell *> watch;
+  std::shared_ptr<const Path> path;
 };
 
 /// Reads and writes through the active trace, if any.

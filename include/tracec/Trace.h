@@ -11,6 +11,7 @@
 
 #include "tracec/Tensor.h"
 #include "tracec/TraceGraph.h"
+#include "tracert/Executor.h"
 
 #include <array>
 #include <functional>
@@ -49,6 +50,18 @@ struct CallArguments {
   std::string structure;
 };
 
+/// A call of the function with other arguments, run eagerly by the caller. Tensors hold copies.
+struct TestCall {
+  /// For messages and the file: "test_inputs[0]".
+  std::string origin;
+  /// As in CallArguments: before the call, and after it (a function may write them).
+  std::vector<Tensor> arguments;
+  std::vector<Tensor> argumentsAfter;
+  std::vector<Tensor> results;
+  /// Of TracedFunction::writtenCaptures(), after the call.
+  std::vector<Tensor> capturesAfter;
+};
+
 struct DumpOptions {
   std::string path;
   std::vector<std::string> inputNames;  // empty: the argument names
@@ -64,6 +77,13 @@ struct DumpOptions {
     uint32_t symbol;
   };
   std::vector<DynamicDim> dynamicDims;
+  /// Calls whose results are known: they become the test vectors. Empty: the recorded call.
+  std::vector<TestCall> testCalls;
+  /// false: vectors are made and checked, and then left out of the file.
+  bool keepsTestVectors = true;
+  /// Looks at each complete file before it takes its place; with keepsTestVectors = false first at
+  /// a trial with the vectors.
+  tracert::FileCheck check = {};
 };
 
 class TracedFunction {
@@ -80,6 +100,8 @@ public:
   /// Compiles for all targets, adds test vectors from the recorded eager call and writes the file.
   /// InvalidArgument when the trace has host reads or excluded regions, naming their lines.
   virtual Status dump(const DumpOptions &options) const = 0;
+  /// Captured tensors that the latest specialisation writes: a dump's session state, in order.
+  virtual Result<std::vector<Tensor>> writtenCaptures() const = 0;
   struct Stats {
     size_t ops = 0;
     size_t segments = 0;

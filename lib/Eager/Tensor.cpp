@@ -114,6 +114,33 @@ Tensor Tensor::fromValue(Value value) {
   return tensor;
 }
 
+Tensor Tensor::fromCell(CellRef cell) {
+  Tensor tensor;
+  tensor.cell = std::move(cell);
+  return tensor;
+}
+
+WeakTensor::WeakTensor(const Tensor &tensor) : WeakTensor(*tensor.cell.get()) {
+  path = tensor.path;
+}
+
+WeakTensor::WeakTensor(Cell &cell) {
+  if (!cell.watch) {
+    cell.watch = std::make_shared<Cell *>(&cell);
+  }
+  watch = cell.watch;
+}
+
+Tensor WeakTensor::lock() const {
+  if (!watch || !*watch) {
+    return {};
+  }
+  (*watch)->retain();
+  Tensor tensor = Tensor::fromCell(CellRef(*watch));
+  tensor.path = path;
+  return tensor;
+}
+
 Tensor::Tensor(const Tensor &other) : cell(other.cell), path(other.path) {
   // Without the cache a copied view would dispatch its path again: one more op in a trace.
   if (other.cached) {

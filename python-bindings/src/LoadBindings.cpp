@@ -39,23 +39,23 @@ PyTypeObject modelType = {PyVarObject_HEAD_INIT(nullptr, 0)};
 Loaded &loadedOf(PyObject *self) { return *reinterpret_cast<ModelObject *>(self)->loaded; }
 
 /// The path belongs into each message of the loader.
-Status named(const char *path, const Status &status) {
-  if (status.message().find(path) != std::string::npos) {
-    return status;
-  }
-  return Status(status.code(), std::string(path) + ": " + status.message());
+Status named(const std::string &path, const Status &status) {
+  bool isNamed = status.message().find(path) != std::string::npos;
+  return isNamed ? status : status.withMessage(path + ": " + status.message());
 }
 
 /// Model(path, section, verify_all)
 PyObject *newModel(PyTypeObject *type, PyObject *args, PyObject *) {
-  const char *path;
+  const char *pathText;
+  Py_ssize_t pathSize;
   PyObject *sectionName;
   int verifyAll;
   Section section;
-  if (!PyArg_ParseTuple(args, "sOp", &path, &sectionName, &verifyAll) ||
+  if (!PyArg_ParseTuple(args, "y#Op", &pathText, &pathSize, &sectionName, &verifyAll) ||
       !readSection(sectionName, section)) {
     return nullptr;
   }
+  std::string path(pathText, static_cast<size_t>(pathSize));
   tracert::LoadOptions options;
   options.verifyAll = verifyAll != 0;
   options.portableOnly = section.kind == SectionChoice::Portable;
@@ -160,7 +160,8 @@ PyObject *sections(PyObject *self, PyObject *) {
 }
 
 PyObject *userInfo(PyObject *self, PyObject *) {
-  return PyUnicode_FromString(loadedOf(self).program->userInfo.c_str());
+  const std::string &text = loadedOf(self).program->userInfo;
+  return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape");
 }
 
 /// Reads one argument for `input`; lists and numbers take its dtype.
@@ -255,41 +256,60 @@ bool isNaN(DType dtype, const char *data) {
   }
 }
 
-/// Elements that differ in bits and are not both NaN; outputs are contiguous.
-int64_t countDifferences(const TensorView &got, const tracert::TestTensor &expected) {
+/// Elements that differ in bits and are not both NaN, and the first of them; outputs are
+/// contiguous.
+std::pair<int64_t, int64_t> findDifferences(const TensorView &got,
+                                            const tracert::TestTensor &expected) {
   size_t size = tracert::dtypeSize(got.dtype);
   const char *a = static_cast<const char *>(got.data);
   const char *b = static_cast<const char *>(expected.data);
   int64_t differences = 0;
+  int64_t first = -1;
   for (int64_t i = 0; i < got.elementCount(); ++i, a += size, b += size) {
-    differences += std::memcmp(a, b, size) != 0 && !(isNaN(got.dtype, a) && isNaN(got.dtype, b));
+    if (std::memcmp(a, b, size) != 0 && !(isNaN(got.dtype, a) && isNaN(got.dtype, b))) {
+      first = differences++ == 0 ? i : first;
+    }
   }
-  return differences;
+  return {differences, first};
+}
+
+/// Runs one vector.
+Status verifyVector(const Program &program, Executor &executor, const tracert::TestVector &vector) {
+  std::vector<TensorView> inputs;
+  for (const tracert::TestTensor &input : vector.inputs) {
+    inputs.push_back(TensorView::contiguous(const_cast<void *>(input.data), input.type));
+  }
+  std::vector<OwnedTensor> outputs;
+  TRACERT_TRY(executor.run(inputs, outputs));
+  for (size_t i = 0; i < vector.outputs.size() && i < outputs.size(); ++i) {
+    const std::string &name = program.outputs[i].name;
+    const tracert::TestTensor &expected = vector.outputs[i];
+    if (!(outputs[i].view.type() == expected.type)) {
+      return Status::invalidArgument("output '" + name + "' is " + outputs[i].view.type().str() +
+                                     " instead of " + expected.type.str());
+    }
+    auto [count, first] = findDifferences(outputs[i].view, expected);
+    if (count > 0) {
+      return Status::invalidArgument("output '" + name + "' differs in " + std::to_string(count) +
+                                     " of " + std::to_string(expected.type.elementCount()) +
+                                     " elements, first in element " + std::to_string(first));
+    }
+  }
+  return Status();
 }
 
 /// Runs all vectors in one section.
 Status verifySection(const std::shared_ptr<const Program> &program, SectionChoice section) {
   tracert::ExecutorOptions options;
   options.section = section;
+  // Without vectors the section must still be one that can be made ready to run.
+  TRACERT_TRY(Executor::create(program, options).status());
   for (const tracert::TestVector &vector : program->testVectors) {
     // A new executor each: session state starts from the file.
     TRACERT_ASSIGN(std::unique_ptr<Executor> executor, Executor::create(program, options));
-    std::vector<TensorView> inputs;
-    for (const tracert::TestTensor &input : vector.inputs) {
-      inputs.push_back(TensorView::contiguous(const_cast<void *>(input.data), input.type));
-    }
-    std::vector<OwnedTensor> outputs;
-    TRACERT_TRY(executor->run(inputs, outputs));
-    for (size_t i = 0; i < vector.outputs.size() && i < outputs.size(); ++i) {
-      const std::string &name = program->outputs[i].name;
-      if (!(outputs[i].view.type() == vector.outputs[i].type)) {
-        return Status::invalidArgument("output '" + name + "' is " + outputs[i].view.type().str() +
-                                       " instead of " + vector.outputs[i].type.str());
-      }
-      if (int64_t count = countDifferences(outputs[i].view, vector.outputs[i])) {
-        return Status::invalidArgument("output '" + name + "' differs in " + std::to_string(count) +
-                                       " elements");
-      }
+    Status status = verifyVector(*program, *executor, vector);
+    if (!status.ok()) {
+      return status.withMessage("test vector '" + vector.origin + "': " + status.message());
     }
   }
   return Status();
@@ -327,6 +347,10 @@ PyObject *stats(PyObject *self, PyObject *) {
                        count(stats.arenaBytes));
 }
 
+PyObject *vectorCount(PyObject *self, PyObject *) {
+  return PyLong_FromSize_t(loadedOf(self).program->testVectors.size());
+}
+
 PyMethodDef methods[] = {
     {"run", run, METH_O, nullptr},
     {"signature", signature, METH_NOARGS, nullptr},
@@ -334,6 +358,7 @@ PyMethodDef methods[] = {
     {"user_info", userInfo, METH_NOARGS, nullptr},
     {"verify", verify, METH_NOARGS, nullptr},
     {"stats", stats, METH_NOARGS, nullptr},
+    {"vector_count", vectorCount, METH_NOARGS, nullptr},
     {},
 };
 

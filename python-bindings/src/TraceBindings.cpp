@@ -216,9 +216,42 @@ bool readDynamic(PyObject *list, DumpOptions &options) {
   return true;
 }
 
-/// dump(path, arg_names, output_names, targets, keep_locs, user_info, dynamic)
+/// [(origin, arguments, arguments after, results, captures after), ...]
+bool readTestCalls(PyObject *list, DumpOptions &options) {
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+    const char *origin;
+    PyObject *arguments, *after, *results, *captures;
+    TestCall call;
+    if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "sO!O!O!O!", &origin, &PyList_Type, &arguments,
+                          &PyList_Type, &after, &PyList_Type, &results, &PyList_Type, &captures) ||
+        !readTensors(arguments, call.arguments) || !readTensors(after, call.argumentsAfter) ||
+        !readTensors(results, call.results) || !readTensors(captures, call.capturesAfter)) {
+      return false;
+    }
+    call.origin = origin;
+    options.testCalls.push_back(std::move(call));
+  }
+  return true;
+}
+
+/// `check` is called with the path as str; what it raises is what dump raises.
+Status callCheck(PyObject *check, const std::string &path) {
+  PyObject *name =
+      PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size()));
+  PyObject *result = name ? PyObject_CallOneArg(check, name) : nullptr;
+  Py_XDECREF(name);
+  Py_XDECREF(result);
+  return result ? Status() : Status::internal("the file's check raised an exception");
+}
+
+/// dump(path, arg_names, output_names, targets, keep_locs, user_info, dynamic, calls, keep_vectors,
+/// check)
 PyObject *dump(PyObject *self, PyObject *args) {
   const char *path;
+  Py_ssize_t pathSize;
+  PyObject *calls;
+  int keepVectors;
+  PyObject *check;
   PyObject *inputNames;
   PyObject *outputNames;
   PyObject *targets;
@@ -226,14 +259,16 @@ PyObject *dump(PyObject *self, PyObject *args) {
   const char *userInfo;
   PyObject *dynamic;
   DumpOptions options;
-  if (!PyArg_ParseTuple(args, "sO!O!O!psO!", &path, &PyList_Type, &inputNames, &PyList_Type,
-                        &outputNames, &PyList_Type, &targets, &keepLocs, &userInfo, &PyList_Type,
-                        &dynamic) ||
+  if (!PyArg_ParseTuple(args, "y#O!O!O!psO!O!pO", &path, &pathSize, &PyList_Type, &inputNames,
+                        &PyList_Type, &outputNames, &PyList_Type, &targets, &keepLocs, &userInfo,
+                        &PyList_Type, &dynamic, &PyList_Type, &calls, &keepVectors, &check) ||
       !readTexts(inputNames, options.inputNames) || !readTexts(outputNames, options.outputNames) ||
-      !readDynamic(dynamic, options)) {
+      !readDynamic(dynamic, options) || !readTestCalls(calls, options)) {
     return nullptr;
   }
-  options.path = path;
+  options.path.assign(path, static_cast<size_t>(pathSize));
+  options.keepsTestVectors = keepVectors != 0;
+  options.check = [check](const std::string &file) { return callCheck(check, file); };
   options.keepLocs = keepLocs != 0;
   options.userInfo = userInfo;
   options.targets.clear();
@@ -253,10 +288,31 @@ PyObject *dump(PyObject *self, PyObject *args) {
   return none(functionOf(self).dump(options));
 }
 
+/// written_captures() -> list of tensors
+PyObject *writtenCaptures(PyObject *self, PyObject *) {
+  Result<std::vector<Tensor>> captures = functionOf(self).writtenCaptures();
+  if (!captures.ok()) {
+    return raise(captures.status());
+  }
+  PyObject *list = PyList_New(0);
+  for (Tensor &tensor : *captures) {
+    PyObject *object = list ? wrapTensor(std::move(tensor)) : nullptr;
+    if (list && (!object || PyList_Append(list, object) < 0)) {
+      Py_CLEAR(list);
+    }
+    Py_XDECREF(object);
+  }
+  return list;
+}
+
 PyMethodDef traceMethods[] = {
-    {"begin", begin, METH_VARARGS, nullptr}, {"explain", explain, METH_NOARGS, nullptr},
-    {"graph", graph, METH_O, nullptr},       {"stats", stats, METH_NOARGS, nullptr},
-    {"dump", dump, METH_VARARGS, nullptr},   {},
+    {"written_captures", writtenCaptures, METH_NOARGS, nullptr},
+    {"begin", begin, METH_VARARGS, nullptr},
+    {"explain", explain, METH_NOARGS, nullptr},
+    {"graph", graph, METH_O, nullptr},
+    {"stats", stats, METH_NOARGS, nullptr},
+    {"dump", dump, METH_VARARGS, nullptr},
+    {},
 };
 PyGetSetDef traceAttributes[] = {
     {"state", state, nullptr, nullptr, nullptr},

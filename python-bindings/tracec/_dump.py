@@ -1,19 +1,22 @@
-"""The Python half of TracedFunction.dump: arguments checked, the file written beside its place, checked, renamed.
+"""The Python half of TracedFunction.dump: arguments checked, test inputs run, the written file checked.
 
-Usage: `dump(core_trace, "model.trc", recorded_names=["x"], ...)`.
+Usage: `dump(traced_function, "model.trc", ...)`. The core writes beside the path and renames after the check.
 """
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-import subprocess
-import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ._core import CompileError
+from ._check_file import check_file
+from ._nest import result_tensors
+from ._paths import check_path
 from .trace import Dim
+
+if TYPE_CHECKING:
+    from ._core import Tensor
+    from .trace import TracedFunction
 
 _TARGETS = {
     "cpu": ["x86-64-v3", "x86-64-v4"],
@@ -30,6 +33,9 @@ def _check_names(names: list[str] | None, what: str, count: int | None) -> list[
     if isinstance(names, str) or not all(isinstance(name, str) and name for name in names):
         raise TypeError(f"TC0102 {what} must be a list of non-empty strings, got {names!r}")
     names = list(names)
+    for name in names:
+        if not name.isprintable():
+            raise ValueError(f"TC0101 {what} has {name!r}; a name must be printable text\n  leave out control characters")
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise ValueError(f"TC0101 {what} has {repeated[0]!r} twice; give each its own name")
@@ -74,52 +80,75 @@ def _check_user_info(user_info: Any) -> str:
         raise type(error)(f"{'TC0102' if isinstance(error, TypeError) else 'TC0101'} user_info must be JSON data: {error}") from None
 
 
-def _check_in_child(path: str) -> dict[str, Any]:
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    environment = dict(os.environ)
-    environment["PYTHONPATH"] = os.pathsep.join([package, *filter(None, [environment.get("PYTHONPATH")])])
-    done = subprocess.run([sys.executable, "-m", "tracec._check_file", path], capture_output=True, text=True,
-                          env=environment, check=False)
-    try:
-        report: dict[str, Any] = json.loads(done.stdout)
-    except ValueError:
-        report = {"sections": {}}
-    if done.returncode != 0:
-        wrong = {name: text for name, text in report["sections"].items() if text}
-        detail = "; ".join(f"{name}: {text}" for name, text in wrong.items()) or done.stderr.strip()[-500:]
-        raise CompileError(f"TC0402 the dumped file does not reproduce eager and was removed ({detail}); report this as a bug")
-    return report
+def _copies(tensors: list[Tensor]) -> list[Tensor]:
+    return [tensor.copy() for tensor in tensors]
 
 
-def dump(trace: Any, path: Any, *, recorded_names: list[str], arg_names: list[str] | None,
-         output_names: list[str] | None, dynamic: Any, targets: Any, test_inputs: Any, keep_locs: bool,
-         user_info: Any) -> dict[str, Any]:
+def _undo(tensors: list[Tensor], saved: list[Tensor]) -> None:
+    for tensor, old in zip(tensors, saved):
+        if tensor.shape != old.shape or tensor.numpy().tobytes() != old.numpy().tobytes():
+            tensor[...] = old
+
+
+def _split_call(call: Any, origin: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if isinstance(call, dict):
+        return (), call
+    if isinstance(call, (tuple, list)):
+        return tuple(call), {}
+    raise TypeError(f"TC0102 {origin} must be a tuple of arguments or a dict of named ones, got {type(call).__name__}\n"
+                    "  write test_inputs=[(x, y), (x2, y2)], one entry per call")
+
+
+def _run_test_inputs(traced: TracedFunction, test_inputs: Any) -> list[Any]:
+    """Calls of the function without the trace; what it writes is put back as it was."""
+    if test_inputs is None:
+        return []
+    if not isinstance(test_inputs, (list, tuple)):
+        raise TypeError(f"TC0102 test_inputs must be a list of calls, got {type(test_inputs).__name__}\n"
+                        "  write test_inputs=[(x, y), (x2, y2)], one entry per call")
+    if not test_inputs:
+        raise ValueError("TC0101 test_inputs is empty\n  give at least one call, or test_vectors=False for a file without any")
+    captures = traced._core.written_captures()
+    calls = []
+    for number, call in enumerate(test_inputs):
+        origin = f"test_inputs[{number}]"
+        args, kwargs = _split_call(call, origin)
+        flat = traced._flatten(args, kwargs)
+        if flat.structure() != traced._structure:
+            raise ValueError(f"TC0101 {origin} has the arguments ({flat.structure()}), the recorded call had ({traced._structure})\n"
+                             "  give what was a tensor in the recorded call as a tensor, and the same Python values")
+        before, captures_before = _copies(flat.tensors), _copies(captures)
+        try:
+            results = _copies(result_tensors(traced._function(*args, **kwargs), []))
+            calls.append((origin, before, _copies(flat.tensors), results, _copies(captures)))
+        except Exception as error:
+            error.add_note(f"while running {origin} of dump() eagerly")
+            raise
+        finally:
+            _undo(flat.tensors, before)
+            _undo(captures, captures_before)
+    return calls
+
+
+def dump(traced: TracedFunction, path: Any, *, arg_names: list[str] | None, output_names: list[str] | None, dynamic: Any,
+         targets: Any, test_inputs: Any, test_vectors: bool, keep_locs: bool, user_info: Any) -> dict[str, Any]:
     """See TracedFunction.dump."""
-    if test_inputs is not None:
-        raise ValueError("TC0101 test_inputs is not implemented yet; the recorded call is the test vector")
-    if trace.state == "untraced":
+    if traced.state == "untraced":
         raise ValueError("TC0101 this function has not been traced yet; call it once before dump()")
-    path = os.fsdecode(path)
-    if os.path.isdir(path):
-        raise IsADirectoryError(errno.EISDIR, "TC0303 cannot dump to a folder", path)
-    # The file is renamed to its place: a device or a pipe there would be replaced.
-    if not path or (os.path.exists(path) and not os.path.isfile(path)):
-        raise OSError(errno.EINVAL, "TC0303 cannot dump to what is no regular file", path)
+    name = check_path(path)
+    recorded_names = traced._names
     inputs = _check_names(arg_names, "arg_names", len(recorded_names))
     outputs = _check_names(output_names, "output_names", None)
     isas = _check_targets(targets)
     symbols = _check_dynamic(dynamic, inputs or recorded_names)
     info = "" if user_info is None else _check_user_info(user_info)
-    partial = f"{path}.{os.getpid()}.partial"
-    try:
-        trace.dump(partial, inputs, outputs, isas, keep_locs, info, symbols)
-        report = _check_in_child(partial)
-        size = os.path.getsize(partial)
-        os.replace(partial, path)
-    except BaseException:
-        try:
-            os.unlink(partial)
-        except OSError:
-            pass
-        raise
-    return {"bytes": size, **report}
+    calls = _run_test_inputs(traced, test_inputs)
+    reports: list[dict[str, Any]] = []
+
+    def check(partial: str) -> None:
+        reports.append({"bytes": os.path.getsize(partial), **check_file(partial)})
+
+    traced._core.dump(os.fsencode(name), inputs, outputs, isas, bool(keep_locs), info, symbols, calls, bool(test_vectors), check)
+    # Without vectors the sections of the trial count: that file had them.
+    report = {**reports[-1], "sections": reports[0]["sections"], "vectors": reports[0]["vectors"]}
+    return report

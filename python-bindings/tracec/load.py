@@ -9,6 +9,7 @@ import os
 from collections import namedtuple
 
 from . import _core
+from ._paths import check_path
 
 TYPE_CHECKING = False  # typing itself is slow to import
 if TYPE_CHECKING:
@@ -36,9 +37,9 @@ class Model:
     One output is returned as a tensor, several as a tuple. Session state lives as long as the model.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, section: str = "best", verify_all: bool = False) -> None:
-        self.path = os.fspath(path)
-        self._model = _core.Model(self.path, section, verify_all)
+    def __init__(self, path: str | bytes | os.PathLike[Any], *, section: str = "best", verify_all: bool = False) -> None:
+        self.path = check_path(path)
+        self._model = _core.Model(os.fsencode(self.path), section, verify_all)
         inputs, outputs, symbols = self._model.signature()
         self.signature = Signature(
             tuple(Value(*entry) for entry in inputs),
@@ -60,10 +61,18 @@ class Model:
             return None
         import json
 
-        return json.loads(text)
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise _core.LoadError(f"TC0301 the user info of {self.path!r} is no JSON: {error}\n  make the file again with dump()") from None
 
     def verify(self) -> dict[str, str]:
-        """Run the file's test vectors in each section this machine can run: section -> "" or what is wrong."""
+        """Run the file's test vectors in each section this machine can run: section -> "" or what is wrong.
+
+        Raises: ValueError for a file without test vectors.
+        """
+        if self._model.vector_count() == 0:
+            raise ValueError(f"TC0101 {self.path!r} has no test vectors to verify\n  dump it without test_vectors=False")
         return self._model.verify()
 
     def stats(self) -> ModelStats:
@@ -88,7 +97,7 @@ class Model:
         return f"<tracec.Model {self.path!r} ({', '.join(self._names)})>"
 
 
-def load(path: str | os.PathLike[str], *, section: str = "best", verify_all: bool = False) -> Model:
+def load(path: str | bytes | os.PathLike[Any], *, section: str = "best", verify_all: bool = False) -> Model:
     """Load a dumped file.
 
     Args: path: the file. section: "best", "portable", "v3" or "avx512". verify_all: check the weights' hashes, too.

@@ -94,9 +94,10 @@ class TracedFunction:
         self._positional = [p.name for p in parameters] if all(p.kind in simple for p in parameters) else None
         name = getattr(function, "__name__", type(function).__name__)
         self._core = _core.Trace(name, False, False, options.get("opt_level", 2))
-        # Objects whose identity is part of a recorded structure, and the names of the last call's tensors.
+        # Objects whose identity is part of a recorded structure; names and structure of the last call's arguments.
         self._kept: dict[str, list[Any]] = {}
         self._names: list[str] = []
+        self._structure = ""
         self._bound: weakref.WeakKeyDictionary[Any, TracedFunction] = weakref.WeakKeyDictionary()
 
     def __get__(self, instance: Any, owner: type | None = None) -> TracedFunction:
@@ -127,9 +128,7 @@ class TracedFunction:
         if not kwargs and self._positional is not None and len(args) == len(self._positional):
             arguments: Any = zip(self._positional, args)
         else:
-            bound = self._signature.bind(*args, **kwargs)
-            bound.apply_defaults()
-            arguments = bound.arguments.items()
+            arguments = self._bind(args, kwargs)
         if _core.is_tracing():
             return self._function(*args, **kwargs)
         for name, value in arguments:
@@ -147,7 +146,20 @@ class TracedFunction:
         if flat.baked:
             self._kept.setdefault(structure, flat.baked)
         self._names = flat.names
+        self._structure = structure
         return result
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.arguments.items()
+
+    def _flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Flattener:
+        """The arguments of a call as a call would see them."""
+        flat = Flattener()
+        for name, value in self._bind(args, kwargs):
+            flat.add(name, value)
+        return flat
 
     @property
     def state(self) -> str:
@@ -180,25 +192,32 @@ class TracedFunction:
         dynamic: dict[str, dict[int, Dim]] | None = None,
         targets: str | tuple[str, ...] = ("cpu",),
         test_inputs: Any = None,
+        test_vectors: bool = True,
         keep_locs: bool = True,
         user_info: Any = None,
     ) -> dict[str, Any]:
         """Write the latest record as a file, load it in a child process and check it there.
 
         Args: path: where to. arg_names, output_names: names in the signature. dynamic: {"x": {0: tc.dim("n")}}.
-            targets: "cpu", "cpu:x86-64-v3", "cpu:avx512"; () for the portable section only. keep_locs: keep source
-            lines. user_info: JSON data kept in the file.
+            targets: "cpu", "cpu:x86-64-v3", "cpu:avx512"; () for the portable section only. test_inputs: a list of
+            calls, each a tuple of arguments or a dict of named ones; the function is run on them without the trace, and
+            they and its results are the file's test vectors in place of the recorded call. test_vectors: False checks
+            the file with its vectors and then leaves them out. keep_locs: keep source lines. user_info: JSON data kept
+            in the file.
 
-        Returns: a report: bytes of the file, sections checked, peak memory of the child.
+        Symbolic links are followed. The path may be str, bytes or os.PathLike; it must name a regular file or nothing.
+
+        Returns: a report: bytes of the file, sections and number of test vectors checked, peak memory, where it was
+            checked.
 
         Raises: ValueError for names that do not fit and traces that need Python, OSError for the path, CompileError.
         """
         from ._dump import dump
 
         return dump(
-            self._core, path, recorded_names=self._names, arg_names=arg_names, output_names=output_names,
+            self, path, arg_names=arg_names, output_names=output_names,
             dynamic=dynamic if dynamic is not None else self._dynamic, targets=targets, test_inputs=test_inputs,
-            keep_locs=keep_locs, user_info=user_info,
+            test_vectors=test_vectors, keep_locs=keep_locs, user_info=user_info,
         )
 
     def __repr__(self) -> str:

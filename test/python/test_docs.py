@@ -61,3 +61,10 @@ def test_every_folder_and_file_that_the_documents_name_is_there():
             assert (document.parent / link).exists(), f"{document.name} links to {link}"
         for name in re.findall(r"`((?:runtime|lib|dialects|tools|test|python-bindings|include|examples|bench|docs)/[\w./-]*)`", text):
             assert (ROOT / name).exists() or (ROOT / "runtime" / name).exists(), f"{document.name} names {name}"
+
+
+def test_the_page_on_files_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "page.py").write_text("\n".join(blocks("docs/files.md", "python")))
+    runpy.run_path(str(tmp_path / "page.py"))
+    assert (tmp_path / "small.trc").stat().st_size < (tmp_path / "scale.trc").stat().st_size

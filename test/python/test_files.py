@@ -193,7 +193,16 @@ def test_newer_container_version(dumped, tmp_path):
     data[60:64] = zlib.crc32(data[:60]).to_bytes(4, "little")
     path = tmp_path / "newer.trc"
     path.write_bytes(data)
-    expect_load_error(path, "version")
+    text = expect_load_error(path, "version")
+    assert text.startswith("TC0302") and "newer" in text.split("\n")[1] and "section" not in text
+
+
+def test_a_section_that_is_not_in_the_file(tmp_path):
+    path = tmp_path / "portable.trc"
+    traced_sample().dump(path, targets=())
+    with pytest.raises(tc.LoadError, match="no section for x86-64-v3") as caught:
+        tc.load(path, section="v3")
+    assert 'section="portable"' in str(caught.value).split("\n")[1] and "newer" not in str(caught.value)
 
 
 def test_flipped_bytes_never_give_a_wrong_result(dumped, tmp_path):

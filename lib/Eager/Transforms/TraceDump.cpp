@@ -105,9 +105,16 @@ public:
     TRACERT_TRY(chooseNames());
     TRACERT_TRY(compile());
     TRACERT_TRY(fillSignature());
-    TRACERT_TRY(addTestVector());
+    TRACERT_TRY(addTestVectors());
     tracert::WriteOptions write;
     write.keepLocs = dump.keepLocs;
+    write.check = dump.check;
+    if (!dump.keepsTestVectors && !program->testVectors.empty()) {
+      write.isTrial = true;
+      TRACERT_TRY(writeProgram(*program, dump.path, write));
+      write.isTrial = false;
+    }
+    write.keepTestVectors = dump.keepsTestVectors;
     return writeProgram(*program, dump.path, write);
   }
 
@@ -325,22 +332,124 @@ private:
     return Status();
   }
 
-  Status addTestVector() {
-    Values all(record.slots.size());
-    for (size_t i = 0; i < all.size(); ++i) {
-      auto known = slotValues.find(static_cast<uint32_t>(i));
-      all[i] = known != slotValues.end() ? known->second : record.recordedSlotValues[i];
+  Status addTestVectors() {
+    if (dump.testCalls.empty()) {
+      Status status = addRecordedCall();
+      // A file without vectors needs no arguments.
+      return dump.keepsTestVectors ? status : Status();
     }
+    for (const TestCall &call : dump.testCalls) {
+      TRACERT_TRY(addTestCall(call));
+    }
+    return Status();
+  }
+
+  /// Argument and capture values of the recorded call, by slot.
+  Status findRecordedValues(Values &all) {
+    std::string gone;
+    for (uint32_t i = 0; i < all.size(); ++i) {
+      const RecordedInput &input = record.recordedInputs[i];
+      auto known = slotValues.find(i);
+      if (known != slotValues.end() || input.value) {
+        all[i] = known != slotValues.end() ? known->second : input.value;
+        continue;
+      }
+      Tensor tensor = input.tensor.lock();
+      if (tensor.isDefined()) {
+        TRACERT_ASSIGN(all[i], tensor.read());
+        continue;
+      }
+      gone += (gone.empty() ? "'" : ", '") + record.argumentNames[record.slots[i].argument] + "' " +
+              record.vars[record.slots[i].var].str();
+    }
+    if (gone.empty()) {
+      return Status();
+    }
+    return Status::invalidArgument("the test vector needs the recorded call's arguments, and " +
+                                   gone + " is gone: a trace keeps no large tensors alive")
+        .withAdvice("keep the tensor until dump(), or give test_inputs=[(...)], or leave the "
+                    "vectors out with test_vectors=False");
+  }
+
+  Status addRecordedCall() {
+    Values all(record.slots.size());
+    TRACERT_TRY(findRecordedValues(all));
     TRACERT_ASSIGN(Values values, evaluateRecord(record, all));
+    Values expected;
+    for (const Output &output : outputs) {
+      expected.push_back(values[output.var]);
+    }
+    return addVector("recorded call, expected values from eager execution", all, expected);
+  }
+
+  Status addTestCall(const TestCall &call) {
+    Values all(record.slots.size());
+    size_t wantedResults = record.results.size();
+    if (call.arguments.size() != record.argumentNames.size() ||
+        call.results.size() != wantedResults) {
+      return Status::invalidArgument(call.origin + " has " + std::to_string(call.arguments.size()) +
+                                     " tensors and gives " + std::to_string(call.results.size()) +
+                                     ", the recorded call has " +
+                                     std::to_string(record.argumentNames.size()) + " and gives " +
+                                     std::to_string(wantedResults));
+    }
+    for (uint32_t i = 0; i < all.size(); ++i) {
+      const TraceSlot &slot = record.slots[i];
+      auto known = slotValues.find(i);
+      if (known != slotValues.end()) {
+        all[i] = known->second;
+        continue;
+      }
+      TRACERT_ASSIGN(all[i], call.arguments[slot.argument].read());
+      TRACERT_TRY(checkInput(call.origin, slot, all[i]));
+    }
+    Values expected;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Tensor *result = i < wantedResults
+                                 ? &call.results[i]
+                                 : writtenTensor(call, record.writes[i - wantedResults]);
+      TRACERT_ASSIGN(Value value, result->read());
+      expected.push_back(std::move(value));
+    }
+    return addVector(call.origin + ", expected values from eager execution", all, expected);
+  }
+
+  /// The recorded path serves the call: what the signature fixes is as in the recorded call.
+  Status checkInput(const std::string &origin, const TraceSlot &slot, const Value &value) const {
+    const TensorType &recorded = record.vars[slot.var];
+    if (TypeKey::of(recorded) == TypeKey::of(value->type())) {
+      return Status();
+    }
+    return Status::invalidArgument(origin + ": '" + record.argumentNames[slot.argument] + "' is " +
+                                   value->type().str() + ", and was recorded as " + recorded.str())
+        .withAdvice("give tensors of the recorded dtype and rank, with size 1 where it was 1");
+  }
+
+  const Tensor *writtenTensor(const TestCall &call, const TraceWrite &write) const {
+    const TraceSlot &slot = record.slots[write.slot];
+    if (slot.kind != TraceSlot::Kind::Captured) {
+      return &call.argumentsAfter[slot.argument];
+    }
+    size_t state = 0;
+    for (uint32_t input : inputSlots) {
+      if (input == write.slot) {
+        break;
+      }
+      state += record.slots[input].kind == TraceSlot::Kind::Captured;
+    }
+    return &call.capturesAfter[state];
+  }
+
+  Status addVector(std::string origin, const Values &slots, const Values &expected) {
     tracert::TestVector vector;
-    vector.origin = "recorded call, expected values from eager execution";
+    vector.origin = std::move(origin);
     for (uint32_t slot : inputSlots) {
-      TRACERT_ASSIGN(Value input, contiguousCopy(all[slot]));
+      TRACERT_ASSIGN(Value input, contiguousCopy(slots[slot]));
       vector.inputs.push_back({input->type(), keep(*program, input)});
     }
-    for (const Output &output : outputs) {
-      TRACERT_ASSIGN(Value expected, contiguousCopy(values[output.var]));
-      vector.outputs.push_back({expected->type(), keep(*program, expected)});
+    for (const Value &value : expected) {
+      TRACERT_ASSIGN(Value output, contiguousCopy(value));
+      vector.outputs.push_back({output->type(), keep(*program, output)});
     }
     program->testVectors.push_back(std::move(vector));
     return Status();
@@ -365,6 +474,18 @@ private:
 };
 
 } // namespace
+
+std::vector<Tensor> capturesWrittenBy(const TraceRecord &record) {
+  std::vector<Tensor> captures;
+  for (uint32_t i = 0; i < record.slots.size(); ++i) {
+    bool isWritten = std::any_of(record.writes.begin(), record.writes.end(),
+                                 [&](const TraceWrite &write) { return write.slot == i; });
+    if (isWritten && record.slots[i].kind == TraceSlot::Kind::Captured) {
+      captures.push_back(Tensor::fromCell(record.slots[i].cell));
+    }
+  }
+  return captures;
+}
 
 Status dumpRecord(const TraceRecord &record, const TraceOptions &options, const DumpOptions &dump) {
   return Dumper(record, options, dump).run();

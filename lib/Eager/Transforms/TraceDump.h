@@ -6,8 +6,11 @@
 namespace tracec {
 
 /// Captured tensors become constants with their present values; those that the function writes
-/// become session state; written arguments become extra outputs. The test vector's outputs are
-/// computed op by op with the eager kernels from the recorded inputs.
+/// become session state; written arguments become extra outputs. Without DumpOptions::testCalls the
+/// recorded call is the test vector: its outputs are computed op by op with the eager kernels.
 Status dumpRecord(const TraceRecord &record, const TraceOptions &options, const DumpOptions &dump);
+
+/// The tensors of the session state that dumpRecord makes, in the order of its inputs.
+std::vector<Tensor> capturesWrittenBy(const TraceRecord &record);
 
 } // namespace tracec

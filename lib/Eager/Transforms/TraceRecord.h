@@ -4,6 +4,7 @@
 
 #include "tracec/Compiler.h"
 #include "tracec/Functional.h"
+#include "tracec/Tensor.h"
 #include "tracec/Trace.h"
 #include "tracert/CacheLimits.h"
 #include "tracert/Executor.h"
@@ -96,6 +97,13 @@ struct TraceSegment {
   bool endsInExcluded = false;
 };
 
+/// What came in through a slot in the recorded call: small values are kept, others are found again
+/// as long as the caller keeps the tensor, so that a trace pins no large memory.
+struct RecordedInput {
+  Value value;
+  WeakTensor tensor;
+};
+
 /// A cell from outside that the call wrote, and the last value it got.
 struct TraceWrite {
   uint32_t slot = 0;
@@ -149,8 +157,8 @@ struct TraceRecord {
   std::vector<TraceWrite> writes;
   /// Vars of the tensors that the function returned; ~0 for one that is not of this trace.
   std::vector<VarId> results;
-  /// Values of argument and loose slots in the recorded call (they are immutable), by slot.
-  Values recordedSlotValues;
+  /// By slot, to make test vectors from the recorded call.
+  std::vector<RecordedInput> recordedInputs;
 
   /// ~0: defined by an op or a constant.
   std::vector<uint32_t> slotOfVar;

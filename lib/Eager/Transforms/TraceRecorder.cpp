@@ -1,6 +1,30 @@
 #include "Eager/Transforms/TraceSession.h"
 
+#include "Eager/Evaluate.h"
+
 namespace tracec {
+
+namespace {
+/// Of the recorded arguments: a trace keeps no more memory than this alive.
+constexpr size_t kMaxKeptValueBytes = size_t(64) << 10;
+constexpr size_t kMaxKeptBytes = size_t(1) << 20;
+
+/// `value` without the rest of a larger buffer that it views; null when it is itself too large.
+Value smallCopy(const Value &value) {
+  if (value->buffer() && value->buffer()->size() <= kMaxKeptValueBytes) {
+    return value;
+  }
+  if (static_cast<size_t>(value->type().byteCount()) > kMaxKeptValueBytes) {
+    return {};
+  }
+  Result<Value> copy = allocateValue(value->type());
+  if (!copy.ok()) {
+    return {};
+  }
+  copyView(kernelContext(), value->view(), (*copy)->view());
+  return *copy;
+}
+} // namespace
 
 TraceRecorder::TraceRecorder(const CallArguments &call, CallSignature signature)
     : TraceSession(call) {
@@ -43,9 +67,28 @@ VarId TraceRecorder::newSlot(TraceSlot slot, const Value &value) {
   slot.firstStep = static_cast<uint32_t>(record.steps.size());
   slot.isContiguous = value->view().isContiguous();
   record.slots.push_back(std::move(slot));
-  record.recordedSlotValues.push_back(value);
+  rememberInput(record.slots.back(), value);
   externals.emplace(value.get(), record.slots.back().var);
   return record.slots.back().var;
+}
+
+void TraceRecorder::rememberInput(const TraceSlot &slot, const Value &value) {
+  RecordedInput &input = record.recordedInputs.emplace_back();
+  // Captured tensors are read when they are needed; a loose value makes the trace undumpable.
+  if (slot.kind != TraceSlot::Kind::Argument && slot.kind != TraceSlot::Kind::ArgumentBase) {
+    return;
+  }
+  const Tensor &tensor = arguments.tensors[slot.argument];
+  Value kept = smallCopy(value);
+  size_t bytes = kept && kept->buffer() ? kept->buffer()->size() : 0;
+  if (kept && keptBytes + bytes <= kMaxKeptBytes) {
+    keptBytes += bytes;
+    input.value = std::move(kept);
+  } else if (slot.kind == TraceSlot::Kind::Argument) {
+    input.tensor = WeakTensor(tensor);
+  } else {
+    input.tensor = WeakTensor(*tensor.cellRef().get());
+  }
 }
 
 void TraceRecorder::markOwn(const Value &value, VarId var) {

@@ -74,6 +74,7 @@ private:
   std::optional<TraceGuard> viewGuard(const OpStep &step) const;
   VarId newVar(const TensorType &type, uint32_t slot, uint64_t alwaysOnes);
   VarId newSlot(TraceSlot slot, const Value &value);
+  void rememberInput(const TraceSlot &slot, const Value &value);
   /// The number of `value`, which becomes a loose slot if it is not known.
   VarId varOf(const Value &value);
   void markOwn(const Value &value, VarId var);
@@ -87,6 +88,8 @@ private:
   std::vector<int64_t> madeAtStep;
   /// By var: keeps results alive so that the ones Python still holds are seen at a segment's end.
   Values held;
+  /// Bytes of the values in record.recordedInputs.
+  size_t keptBytes = 0;
   std::unordered_map<const ValueImpl *, VarId> externals;
   std::unordered_map<const Cell *, uint32_t> slotOfCell;
   /// The last value written, and the one that waits for a commit.

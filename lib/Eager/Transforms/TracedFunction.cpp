@@ -148,6 +148,11 @@ public:
     return dumpRecord(record->record, options, dumpOptions);
   }
 
+  Result<std::vector<Tensor>> writtenCaptures() const override {
+    TRACERT_ASSIGN(std::shared_ptr<CompiledRecord> record, latest());
+    return capturesWrittenBy(record->record);
+  }
+
   Stats stats() const override {
     std::lock_guard lock(mutex);
     // What has run counts for ever, what is kept only while it is.
