@@ -7,6 +7,8 @@
 #include "Sizes.h"
 #include "TensorObject.h"
 
+#include "tracert/Isa.h"
+
 namespace tracec::python {
 
 namespace {
@@ -19,7 +21,14 @@ PyModuleDef moduleDefinition = {
 };
 
 bool fill(PyObject *module) {
-  if (!addErrors(module) || !addDTypes(module) || !addTensorType(module) || !addSizeType(module) ||
+  if (!addErrors(module)) {
+    return false;
+  }
+  if (Status limit = tracert::checkIsaLimit(); !limit.ok()) {
+    raise(limit);
+    return false;
+  }
+  if (!addDTypes(module) || !addTensorType(module) || !addSizeType(module) ||
       !addTraceTypes(module) || !addModelType(module) ||
       PyModule_AddFunctions(module, moduleFunctions) < 0 ||
       PyModule_AddFunctions(module, createFunctions) < 0 ||

@@ -266,17 +266,21 @@ Result<const NativeSection *> chooseSection(const Program &program, const Sectio
     }
     if (!isaSupported(choice.isa)) {
       return Status::unsupported("the section for " + std::string(isaName(choice.isa)) +
-                                 " cannot run on this processor; use the portable section");
+                                 " cannot run on this processor; use the portable section")
+          .withAdvice("use section=\"best\" or section=\"portable\": the bits are the same");
     }
     return &section;
   }
-  return Status::unsupported("the program has no section for " + std::string(isaName(choice.isa)));
+  return Status::unsupported("the program has no section for " + std::string(isaName(choice.isa)))
+      .withAdvice(
+          "use section=\"best\" or section=\"portable\", or dump the file with this target");
 }
 
 } // namespace
 
 Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Program> program,
                                                    const ExecutorOptions &options) {
+  TRACERT_TRY(checkIsaLimit());
   ExecutorCore core;
   TRACERT_ASSIGN(core.section, chooseSection(*program, options.section));
   core.pool = options.pool ? options.pool : &processThreadPool();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tracert/Export.h"
+#include "tracert/Status.h"
 
 #include <cstdint>
 #include <string_view>
@@ -15,6 +16,8 @@ enum class Isa : uint8_t { Portable = 0, V3 = 1, Avx512 = 2 };
 
 /// The best level that this processor and operating system support; defined beside the kernels.
 TRACERT_API Isa bestIsa();
+/// InvalidArgument when TRACERT_MAX_ISA is set and names no level; bestIsa() then ignores it.
+TRACERT_API Status checkIsaLimit();
 inline bool isaSupported(Isa isa) { return isa <= bestIsa(); }
 
 constexpr std::string_view isaName(Isa isa) {

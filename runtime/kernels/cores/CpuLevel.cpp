@@ -43,21 +43,50 @@ Isa detectIsa() {
   return Isa::Avx512;
 }
 
+constexpr Isa kLevels[] = {Isa::Portable, Isa::V3, Isa::Avx512};
+
 /// TRACERT_MAX_ISA names the highest level to use, to see what a lesser machine would do.
-Isa highestAllowed() {
+struct Limit {
+  Isa highest = Isa::Avx512;
+  /// What the variable says, when it names no level.
+  std::string unknown;
+};
+
+Limit readLimit() {
   const char *wanted = std::getenv("TRACERT_MAX_ISA");
-  for (Isa isa : {Isa::Portable, Isa::V3}) {
-    if (wanted && isaName(isa) == wanted) {
-      return isa;
+  if (!wanted || !*wanted) {
+    return {};
+  }
+  for (Isa isa : kLevels) {
+    if (isaName(isa) == wanted) {
+      return {isa, ""};
     }
   }
-  return Isa::Avx512;
+  return {Isa::Avx512, wanted};
+}
+
+const Limit &limit() {
+  static const Limit read = readLimit();
+  return read;
 }
 
 } // namespace
 
+Status checkIsaLimit() {
+  if (limit().unknown.empty()) {
+    return {};
+  }
+  std::string known;
+  for (Isa isa : kLevels) {
+    known += (known.empty() ? "" : ", ") + std::string(isaName(isa));
+  }
+  return Status::invalidArgument("the environment variable TRACERT_MAX_ISA is '" + limit().unknown +
+                                 "'; known: " + known)
+      .withAdvice("set it to a known level, or unset it");
+}
+
 Isa bestIsa() {
-  static const Isa isa = std::min(detectIsa(), highestAllowed());
+  static const Isa isa = std::min(detectIsa(), limit().highest);
   return isa;
 }
 
