@@ -3,11 +3,16 @@
 #include "tracec/Compiler.h"
 #include "tracert/Executor.h"
 
-#include <CLI/CLI.hpp>
+#include "Verbs/CommandLine.h"
+#include "Verbs/Numbers.h"
+#include "Verbs/OutputFile.h"
+#include "Verbs/Text.h"
 
-#include <cstdio>
-#include <fstream>
-#include <sstream>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace cli {
 
@@ -18,23 +23,31 @@ namespace {
 constexpr Isa kIsas[] = {Isa::Portable, Isa::V3, Isa::Avx512};
 
 std::string readFile(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
-    throw UserError("cannot read '" + path + "'");
+  int descriptor = path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  std::string text;
+  char part[65536];
+  ssize_t count = descriptor < 0 ? -1 : ::read(descriptor, part, sizeof part);
+  for (; count > 0; count = ::read(descriptor, part, sizeof part)) {
+    text.append(part, static_cast<size_t>(count));
   }
-  return text.str();
+  int error = errno;
+  if (descriptor >= 0) {
+    ::close(descriptor);
+  }
+  if (count < 0) {
+    throw UserError("cannot read '" + path + "': " + std::strerror(error));
+  }
+  return text;
 }
 
 void writeText(const std::string &path, const std::string &text) {
   if (path.empty() || path == "-") {
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    printRaw(text);
     return;
   }
-  std::ofstream file(path, std::ios::binary);
-  if (!(file << text) || !file.flush()) {
-    throw UserError("cannot write '" + path + "'");
-  }
+  OutputFile file(path);
+  file.write(text);
+  file.finish();
 }
 
 /// cpu: the best level of this machine. cpu:portable adds no section.
@@ -61,17 +74,21 @@ std::vector<Isa> isasOf(const std::vector<std::string> &targets) {
       }
     }
     if (!isKnown) {
-      throw UserError("unknown target '" + target + "', see --list-targets");
+      std::vector<std::string> known{"cpu"};
+      for (Isa isa : kIsas) {
+        known.push_back("cpu:" + std::string(tracert::isaName(isa)));
+      }
+      throw UserError(unknownName("target", target, known));
     }
   }
   return isas;
 }
 
 int listTargets() {
-  std::printf("cpu\n");
+  printLine("cpu");
   for (Isa isa : kIsas) {
-    std::printf("cpu:%s%s\n", std::string(tracert::isaName(isa)).c_str(),
-                tracert::isaSupported(isa) ? "" : "  (this machine cannot run it)");
+    printLine("cpu:" + std::string(tracert::isaName(isa)) +
+              (tracert::isaSupported(isa) ? "" : "  (this machine cannot run it)"));
   }
   return kOk;
 }
@@ -86,7 +103,10 @@ std::string stageFile(const std::string &output, const std::string &stage) {
 void check(const tracert::Status &status) {
   // The C API has no code for it: a module that does not compile is for the user to mend.
   if (status.code() == tracert::StatusCode::Compile) {
-    throw UserError(status.message());
+    // Its diagnostics have several lines.
+    std::string line = status.message();
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    throw UserError(line);
   }
   if (!status.ok()) {
     throw LibraryError(static_cast<trt_status>(status.code()), status.message());
@@ -99,13 +119,12 @@ CLI::App *addCompileVerb(CLI::App &app, CompileOptions &options) {
   verb->add_option("-o,--output", options.output, "the file to write");
   verb->add_option("--target", options.targets, "cpu, cpu:x86-64-v3, ...; may be repeated")
       ->allow_extra_args(false);
-  verb->add_option("-O", options.optLevel, "0: one kernel per op; 2: default")
-      ->check(CLI::Range(0, 2));
+  addNumber(*verb, "-O", options.optLevel, {0, 2}, "0: one kernel per op; 2: default");
   verb->add_option("--compile-to", options.compileTo,
                    "print this stage instead: trace, canonical, fused, kernel, vector, llvm, asm");
   verb->add_option("--emit", options.emit, "also write these stages beside the output")
       ->delimiter(',');
-  verb->add_option("--strip", options.strip, "leave out: locs")
+  verb->add_option("--strip", options.strip, "leave out: locs (the source lines)")
       ->delimiter(',')
       ->check(CLI::IsMember({"locs"}));
   verb->add_flag("--list-targets", options.listsTargets, "print what --target takes");
@@ -125,9 +144,9 @@ int compileVerb(const CompileOptions &options) {
   }
   tracec::CompileOptions compile;
   compile.targets = isasOf(options.targets);
-  compile.optLevel = options.optLevel;
+  compile.optLevel = static_cast<int>(options.optLevel);
   compile.timing = options.timing;
-  std::string text = readFile(options.input == "-" ? "/dev/stdin" : options.input);
+  std::string text = readFile(options.input);
   tracert::Result<const tracec::CompilerApi *> api = tracec::loadCompiler();
   check(api.status());
   if (!options.compileTo.empty()) {

@@ -17,7 +17,7 @@ struct CompileOptions {
   std::string output;
   /// "cpu" or "cpu:isa".
   std::vector<std::string> targets;
-  int optLevel = 2;
+  int64_t optLevel = 2;
   std::string compileTo;
   std::vector<std::string> emit;
   std::vector<std::string> strip;

@@ -2,15 +2,16 @@
 #include "Compile.h"
 #include "Inspect.h"
 
+#include "Verbs/CommandLine.h"
 #include "Verbs/VerbOptions.h"
+#include "tracert/Executor.h"
 
 int main(int argc, char **argv) {
   CLI::App app("compiles traces, runs, verifies, times and inspects .trc files");
-  app.set_version_flag("--version", "tracec " + std::string(trt_version()) +
-                                        ", writes container version " + trt_format_version() +
-                                        ", reads 1.0 to " + trt_format_version());
-  app.require_subcommand(1);
-  cli::Options options;
+  app.set_version_flag(
+      "--version", "tracec " + std::string(trt_version()) + ", writes container version " +
+                       tracert::writtenFormatVersion() + ", reads 1.0 to " + trt_format_version());
+  cli::Options options{.tool = "tracec"};
   cli::CompileOptions compileOptions;
   cli::InspectOptions inspectOptions;
   CLI::App *compile = cli::addCompileVerb(app, compileOptions);
@@ -18,10 +19,8 @@ int main(int argc, char **argv) {
   CLI::App *verify = cli::addVerifyVerb(app, options);
   cli::addBenchVerb(app, options);
   CLI::App *inspect = cli::addInspectVerb(app, inspectOptions);
-  if (int exitCode = cli::parseArguments(app, "tracec", argc, argv); exitCode >= 0) {
-    return exitCode;
-  }
-  return cli::runParsed("tracec", [&] {
+  return cli::runTool(app, options.tool, argc, argv, [&] {
+    cli::check(tracert::checkIsaLimit());
     if (compile->parsed()) {
       return cli::compileVerb(compileOptions);
     }

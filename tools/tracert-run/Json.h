@@ -1,13 +1,15 @@
 /// A small writer of JSON text.
 ///
-///   JsonWriter json; json.beginObject(); json.field("name", "x"); json.endObject(); json.text();
+///   JsonWriter json; json.beginObject(); json.field("name", "x"); json.endObject(); json.finish();
 ///
-/// Numbers that JSON has not (inf, nan) are written as strings.
+/// Numbers that JSON has not (inf, nan) are written as strings. Large documents go to standard
+/// output in parts: call finish() at the end.
 #pragma once
+
+#include "Text.h"
 
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 
 namespace cli {
@@ -35,19 +37,22 @@ public:
       quote(std::isnan(number) ? "nan" : number > 0 ? "inf" : "-inf");
       return;
     }
-    char text[32];
-    std::snprintf(text, sizeof text, "%.17g", number);
-    out += text;
+    out += shortest(number);
   }
+  /// Text that is JSON itself: a number, a document.
+  void literal(const std::string &text) { raw(text); }
+  void null() { raw("null"); }
   void value(int64_t number) { raw(std::to_string(number)); }
   void value(uint64_t number) { raw(std::to_string(number)); }
+  void value(uint32_t number) { raw(std::to_string(number)); }
   void value(int32_t number) { raw(std::to_string(number)); }
   void value(bool flag) { raw(flag ? "true" : "false"); }
   template <class T> void field(const std::string &name, const T &content) {
     key(name);
     value(content);
   }
-  const std::string &text() const { return out; }
+  /// Prints the rest and a newline.
+  void finish() { printRaw(out += '\n'), out.clear(); }
 
 private:
   void raw(const std::string &text) {
@@ -69,26 +74,19 @@ private:
     }
     isFirst = false;
     isAfterKey = false;
-  }
-  void quote(const std::string &text) {
-    out += '"';
-    for (char c : text) {
-      if (c == '"' || c == '\\') {
-        out += '\\';
-        out += c;
-      } else if (static_cast<unsigned char>(c) < 0x20) {
-        char escaped[8];
-        std::snprintf(escaped, sizeof escaped, "\\u%04x", c);
-        out += escaped;
-      } else {
-        out += c;
-      }
+    if (out.size() > kPartBytes) {
+      printRaw(out);
+      out.clear();
     }
-    out += '"';
   }
+  void quote(const std::string &text) { out += jsonQuoted(text); }
+  static constexpr size_t kPartBytes = size_t(1) << 20;
   std::string out;
   bool isFirst = true;
   bool isAfterKey = false;
 };
+
+/// Whether `text` is one JSON document, not nested too deeply to be read.
+bool isJson(std::string_view text);
 
 } // namespace cli

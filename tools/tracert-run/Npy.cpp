@@ -1,5 +1,7 @@
 #include "Npy.h"
 
+#include "OutputFile.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -172,7 +174,6 @@ void writeNpy(const std::string &path, const trt_tensor &tensor) {
     header += ' ';
   }
   header += '\n';
-  File file = open(path, "wb");
   unsigned char start[10];
   std::memcpy(start, kMagic, kMagicSize);
   start[6] = 1;
@@ -180,15 +181,11 @@ void writeNpy(const std::string &path, const trt_tensor &tensor) {
   start[8] = static_cast<unsigned char>(header.size());
   start[9] = static_cast<unsigned char>(header.size() >> 8);
   size_t bytes = static_cast<size_t>(elementCount(tensor)) * trt_dtype_size(tensor.dtype);
-  bool isWritten = std::fwrite(start, 1, sizeof start, file.get()) == sizeof start &&
-                   std::fwrite(header.data(), 1, header.size(), file.get()) == header.size() &&
-                   std::fwrite(tensor.data, 1, bytes, file.get()) == bytes;
-  isWritten = std::fclose(file.release()) == 0 && isWritten;
-  if (!isWritten) {
-    std::string reason = std::strerror(errno);
-    std::remove(path.c_str());
-    fail(path, "cannot write: " + reason);
-  }
+  OutputFile file(path);
+  file.write({reinterpret_cast<const char *>(start), sizeof start});
+  file.write(header);
+  file.write({static_cast<const char *>(tensor.data), bytes});
+  file.finish();
 }
 
 } // namespace cli

@@ -1,7 +1,9 @@
 #include "Session.h"
 
+#include "CommandLine.h"
+#include "Numbers.h"
+
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 namespace cli {
@@ -34,8 +36,8 @@ trt_section sectionOf(const std::string &name) {
       {"x86-64-v3", TRT_SECTION_X86_64_V3}, {"x86-64-v4", TRT_SECTION_X86_64_V4}};
   auto found = names.find(name);
   if (found == names.end()) {
-    throw UserError("unknown section '" + name +
-                    "': write best, portable, native, x86-64-v3 or x86-64-v4");
+    throw UserError(
+        unknownName("section", name, {"best", "portable", "native", "x86-64-v3", "x86-64-v4"}));
   }
   return found->second;
 }
@@ -52,8 +54,8 @@ std::unique_ptr<trt_model, ModelRelease> loadModel(const std::string &path, bool
 }
 
 std::unique_ptr<trt_session, SessionDestroy> makeSession(trt_model *model, trt_section section,
-                                                         int threads) {
-  trt_session_options options{sizeof options, section, threads};
+                                                         int64_t threads) {
+  trt_session_options options{sizeof options, section, static_cast<int32_t>(threads)};
   trt_session *session = nullptr;
   check(trt_session_create(model, &options, &session));
   return std::unique_ptr<trt_session, SessionDestroy>(session);
@@ -90,23 +92,55 @@ trt_tensor outputOf(trt_session *session, int32_t index) {
 
 namespace {
 
-std::map<std::string, int64_t> namedSizes(const Options &options) {
-  std::map<std::string, int64_t> sizes;
-  for (const std::string &text : options.sizes) {
-    size_t equals = text.find('=');
-    int64_t size = -1;
-    const char *end = text.data() + text.size();
-    bool isGood = equals != std::string::npos;
-    if (isGood) {
-      auto [stop, error] = std::from_chars(text.data() + equals + 1, end, size);
-      isGood = error == std::errc() && stop == end && size >= 0;
+/// More elements than any machine holds.
+constexpr int64_t kMaxSize = int64_t(1) << 40;
+
+/// Names of the sizes in the inputs, in order.
+std::vector<std::string> symbolsOf(const trt_model *model) {
+  std::vector<std::string> names;
+  for (int32_t i = 0; i < trt_model_input_count(model); ++i) {
+    trt_tensor_info info = inputInfo(model, i);
+    for (int32_t axis = 0; axis < info.rank; ++axis) {
+      const char *symbol = info.dims[axis].symbol;
+      if (symbol && std::find(names.begin(), names.end(), symbol) == names.end()) {
+        names.push_back(symbol);
+      }
     }
-    if (!isGood) {
+  }
+  return names;
+}
+
+std::map<std::string, int64_t> namedSizes(const Options &options, const trt_model *model) {
+  std::map<std::string, int64_t> sizes;
+  std::vector<std::string> known = symbolsOf(model);
+  for (const std::string &text : options.sizes) {
+    // A name may hold a '=', a number not.
+    size_t equals = text.rfind('=');
+    if (equals == std::string::npos) {
       throw UserError("--size takes name=number, got '" + text + "'");
     }
-    sizes[text.substr(0, equals)] = size;
+    std::string name = text.substr(0, equals);
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw UserError(unknownName("size", name, known));
+    }
+    int64_t size =
+        parseNumber<int64_t>("--size " + name + "=", text.substr(equals + 1), {0, kMaxSize});
+    if (!sizes.emplace(name, size).second) {
+      throw UserError("--size " + name + " is given twice");
+    }
+  }
+  if (!sizes.empty() && options.fillMode.empty()) {
+    throw UserError("--size is for inputs that --fill-mode makes; give --fill-mode, too");
   }
   return sizes;
+}
+
+std::vector<std::string> inputNames(const trt_model *model) {
+  std::vector<std::string> names;
+  for (int32_t i = 0; i < trt_model_input_count(model); ++i) {
+    names.push_back(inputInfo(model, i).name);
+  }
+  return names;
 }
 
 FillMode fillModeOf(const std::string &name) {
@@ -119,7 +153,7 @@ FillMode fillModeOf(const std::string &name) {
   if (name == "random") {
     return FillMode::Random;
   }
-  throw UserError("--fill-mode takes random, zeros or ones, got '" + name + "'");
+  throw UserError(unknownName("fill mode", name, {"random", "zeros", "ones"}));
 }
 
 OwnedArray fillInput(const trt_tensor_info &info, const std::map<std::string, int64_t> &sizes,
@@ -156,13 +190,21 @@ void setInputs(Opened &opened, const Options &options) {
     NamedValue named = splitName(text);
     int32_t index =
         named.name.empty() ? nextUnnamed++ : trt_model_find_input(model, named.name.c_str());
-    if (index < 0 || index >= count) {
-      throw UserError(named.name.empty() ? "more inputs are given than the model has"
-                                         : "the model has no input '" + named.name + "'");
+    if (index < 0) {
+      throw UserError(unknownName("input", named.name, inputNames(model)));
+    }
+    if (index >= count) {
+      throw UserError("more inputs are given than the model has: " + std::to_string(count));
+    }
+    if (isSet[static_cast<size_t>(index)]) {
+      throw UserError("input '" + std::string(inputInfo(model, index).name) + "' is given twice");
     }
     set(index, parseValue(named.value));
   }
-  std::map<std::string, int64_t> sizes = namedSizes(options);
+  std::map<std::string, int64_t> sizes = namedSizes(options, model);
+  if (!options.fillMode.empty()) {
+    fillModeOf(options.fillMode);
+  }
   bool usesVector =
       options.inputs.empty() && options.fillMode.empty() && trt_model_vector_count(model) > 0;
   for (int32_t i = 0; i < count; ++i) {

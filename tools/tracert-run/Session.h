@@ -24,7 +24,12 @@ void check(trt_status status);
 enum ExitCode { kOk = 0, kUserError = 1, kMismatch = 2, kCorrupt = 3, kUnsupported = 4 };
 int exitCodeOf(trt_status status);
 
+/// Timed runs of bench: their times are kept.
+inline constexpr int64_t kMaxTimedRuns = 10'000'000;
+
 struct Options {
+  /// For messages.
+  std::string tool;
   std::vector<std::string> files;
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
@@ -32,15 +37,15 @@ struct Options {
   std::vector<std::string> sizes; // name=size
   std::string fillMode;           // "": inputs must be given
   std::vector<std::string> sections;
-  int threads = 0;
+  int64_t threads = 0;
   double rtol = 0;
   double atol = 0;
   uint64_t ulp = 0;
   bool verifyAll = false;
   bool isJson = false;
   bool printsStatistics = false;
-  int warmup = 3;
-  int iterations = 0; // 0: as many as minTime takes
+  int64_t warmup = 3;
+  int64_t iterations = 0; // 0: as many as minTime takes
   double minTime = 0.5;
   std::vector<double> percentiles{50, 90, 99};
 };
@@ -64,7 +69,7 @@ struct Opened {
 
 std::unique_ptr<trt_model, ModelRelease> loadModel(const std::string &path, bool verifyAll);
 std::unique_ptr<trt_session, SessionDestroy> makeSession(trt_model *model, trt_section section,
-                                                         int threads);
+                                                         int64_t threads);
 Opened openModel(const Options &options);
 /// From --input, else from --fill-mode, else from the file's first test vector.
 void setInputs(Opened &opened, const Options &options);

@@ -1,12 +1,16 @@
 #include "Tensors.h"
 
+#include "Json.h"
 #include "Npy.h"
+#include "Text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <random>
+#include <unistd.h>
 
 namespace cli {
 namespace {
@@ -67,21 +71,16 @@ template <class T> T integer(const std::string &text) {
   return value;
 }
 
-double real(const std::string &text) {
+/// Rounded once, from the text to the element. `parse` is strtod or strtof.
+template <class Parse> auto real(const std::string &text, Parse parse) {
   char *end = nullptr;
-  double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0') {
+  auto value = parse(text.c_str(), &end);
+  if (text.empty() || end != text.c_str() + text.size()) {
     throw UserError("'" + text + "' is not a number");
   }
-  return value;
-}
-
-/// Rounded once, from the text to the element.
-float realFloat(const std::string &text) {
-  char *end = nullptr;
-  float value = std::strtof(text.c_str(), &end);
-  if (text.empty() || *end != '\0') {
-    throw UserError("'" + text + "' is not a number");
+  // "inf" is meant, 1e999 is not.
+  if (std::isinf(value) && text.find_first_of("nN") == std::string::npos) {
+    throw UserError("value " + text + " does not fit the dtype");
   }
   return value;
 }
@@ -91,6 +90,14 @@ uint16_t halfBits(double value) {
   uint16_t bits;
   std::memcpy(&bits, &half, sizeof bits);
   return bits;
+}
+
+uint16_t halfBits(const std::string &text) {
+  double value = real(text, std::strtod);
+  if (std::isfinite(value) && std::isinf(static_cast<float>(static_cast<_Float16>(value)))) {
+    throw UserError("value " + text + " does not fit the dtype");
+  }
+  return halfBits(value);
 }
 
 void putElement(OwnedArray &array, const std::string &text) {
@@ -107,11 +114,11 @@ void putElement(OwnedArray &array, const std::string &text) {
   case TRT_INT64:
     return put(array.bytes, integer<int64_t>(text));
   case TRT_FLOAT16:
-    return put(array.bytes, halfBits(real(text)));
+    return put(array.bytes, halfBits(text));
   case TRT_FLOAT32:
-    return put(array.bytes, realFloat(text));
+    return put(array.bytes, real(text, std::strtof));
   case TRT_FLOAT64:
-    return put(array.bytes, real(text));
+    return put(array.bytes, real(text, std::strtod));
   }
 }
 
@@ -122,22 +129,20 @@ template <class T> T load(const trt_tensor &tensor, int64_t index) {
   return value;
 }
 
-template <class T> std::string floatText(T value) {
-  if (std::isnan(value)) {
-    return "nan";
-  }
-  char text[64];
-  auto [end, error] = std::to_chars(text, text + sizeof text, value);
-  return error == std::errc() ? std::string(text, end) : "?";
-}
-
 } // namespace
 
 int64_t OwnedArray::elementCount() const {
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) {
+    return 0;
+  }
+  int64_t memory = int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+  int64_t most = memory / static_cast<int64_t>(trt_dtype_size(dtype));
   int64_t count = 1;
   for (int64_t size : shape) {
-    if (__builtin_mul_overflow(count, size, &count) || count > (int64_t(1) << 40)) {
-      throw UserError("the shape is too large");
+    if (__builtin_mul_overflow(count, size, &count) || count > most) {
+      throw UserError("a tensor of this shape needs more than the " +
+                      grouped(static_cast<unsigned long long>(memory)) +
+                      " bytes of memory that this machine has");
     }
   }
   return count;
@@ -261,12 +266,12 @@ std::string elementText(const trt_tensor &tensor, int64_t index) {
     _Float16 half;
     auto bits = load<uint16_t>(tensor, index);
     std::memcpy(&half, &bits, sizeof half);
-    return floatText(static_cast<float>(half));
+    return shortest(static_cast<float>(half));
   }
   case TRT_FLOAT32:
-    return floatText(load<float>(tensor, index));
+    return shortest(load<float>(tensor, index));
   case TRT_FLOAT64:
-    return floatText(load<double>(tensor, index));
+    return shortest(load<double>(tensor, index));
   }
   return "?";
 }
@@ -286,6 +291,37 @@ std::string typeText(const trt_tensor &tensor) {
     text += (i > 0 ? "," : "") + std::to_string(tensor.shape[i]);
   }
   return text + "]";
+}
+
+namespace {
+
+void addElement(JsonWriter &json, const trt_tensor &tensor, int64_t index) {
+  std::string text = elementText(tensor, index);
+  // JSON has no numbers for these.
+  if (text.find("nan") != std::string::npos || text.find("inf") != std::string::npos) {
+    json.value(text);
+  } else {
+    json.literal(text);
+  }
+}
+
+void addAxis(JsonWriter &json, const trt_tensor &tensor, int32_t axis, int64_t &index) {
+  if (axis == tensor.rank) {
+    addElement(json, tensor, index++);
+    return;
+  }
+  json.beginArray();
+  for (int64_t i = 0; i < tensor.shape[axis]; ++i) {
+    addAxis(json, tensor, axis + 1, index);
+  }
+  json.endArray();
+}
+
+} // namespace
+
+void addElements(JsonWriter &json, const trt_tensor &tensor) {
+  int64_t index = 0;
+  addAxis(json, tensor, 0, index);
 }
 
 } // namespace cli

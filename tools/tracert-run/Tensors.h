@@ -15,6 +15,8 @@
 
 namespace cli {
 
+class JsonWriter;
+
 /// What the user can mend; exit code 1.
 struct UserError : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -25,6 +27,7 @@ struct OwnedArray {
   std::vector<int64_t> shape;
   std::vector<unsigned char> bytes; // row-major
 
+  /// Throws when this machine has not the memory for it.
   int64_t elementCount() const;
   /// Points into this array.
   trt_tensor tensor() const;
@@ -49,6 +52,8 @@ OwnedArray filled(trt_dtype dtype, std::vector<int64_t> shape, FillMode mode);
 std::string elementText(const trt_tensor &tensor, int64_t index);
 /// "float32[2,3]".
 std::string typeText(const trt_tensor &tensor);
+/// The value as a number or text of JSON; a tensor as nested arrays.
+void addElements(JsonWriter &json, const trt_tensor &tensor);
 int64_t elementCount(const trt_tensor &tensor);
 
 } // namespace cli

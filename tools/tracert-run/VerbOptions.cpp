@@ -1,39 +1,40 @@
 #include "VerbOptions.h"
 
+#include "Numbers.h"
+
 #include <algorithm>
-#include <cstdio>
+#include <limits>
 
 namespace cli {
 
-std::vector<std::string> hyphenated(int argc, char **argv) {
-  std::vector<std::string> arguments;
-  for (int i = argc - 1; i > 0; --i) {
-    std::string text = argv[i];
-    if (text.rfind("--", 0) == 0) {
-      size_t end = std::min(text.find('='), text.size());
-      std::replace(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '_', '-');
-    }
-    arguments.push_back(std::move(text));
-  }
-  return arguments;
-}
-
 namespace {
 
-void addCommon(CLI::App &verb, cli::Options &options) {
-  verb.add_option("--section", options.sections, "best, portable, native, x86-64-v3 or x86-64-v4");
-  verb.add_option("--threads", options.threads, "threads; 0: as many as the process may use")
-      ->check(CLI::Range(0, 4096));
+void addSection(CLI::App &verb, Options &options, bool isRepeatable) {
+  CLI::Option *option = verb.add_option(
+      "--section", options.sections,
+      isRepeatable ? "best, portable, native, x86-64-v3 or x86-64-v4; may be repeated"
+                   : "best, portable, native, x86-64-v3 or x86-64-v4");
+  option->allow_extra_args(false);
+  if (!isRepeatable) {
+    option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+  }
+}
+
+void addCommon(CLI::App &verb, Options &options) {
+  addNumber(verb, "--threads", options.threads, {0, 4096},
+            "threads; 0: as many as the process may use");
   verb.add_flag("--json", options.isJson, "print JSON");
 }
 
-void addTolerance(CLI::App &verb, cli::Options &options) {
-  verb.add_option("--rtol", options.rtol, "relative tolerance");
-  verb.add_option("--atol", options.atol, "absolute tolerance");
-  verb.add_option("--ulp", options.ulp, "allowed distance in representable values");
+void addTolerance(CLI::App &verb, Options &options) {
+  constexpr double largest = std::numeric_limits<double>::max();
+  addNumber(verb, "--rtol", options.rtol, {0.0, largest}, "relative tolerance");
+  addNumber(verb, "--atol", options.atol, {0.0, largest}, "absolute tolerance");
+  addNumber(verb, "--ulp", options.ulp, {0u, std::numeric_limits<uint64_t>::max()},
+            "allowed distance in representable values");
 }
 
-void addInputs(CLI::App &verb, cli::Options &options) {
+void addInputs(CLI::App &verb, Options &options) {
   verb.add_option("file", options.files, "the .trc file")->required()->expected(1);
   verb.add_option("--input", options.inputs,
                   "[name=]2x3xf32=1,2,... or [name=]@x.npy; without any, the file's first test "
@@ -45,11 +46,27 @@ void addInputs(CLI::App &verb, cli::Options &options) {
   verb.add_flag("--verify-all", options.verifyAll, "check the hash of the weights too");
 }
 
+std::vector<double> parsePercentiles(const std::string &text) {
+  std::vector<double> percentiles;
+  for (size_t begin = 0; begin <= text.size();) {
+    size_t end = std::min(text.find(',', begin), text.size());
+    std::string part = text.substr(begin, end - begin);
+    double percent = parseNumber<double>("--percentiles", part, {0.0, 100.0});
+    if (std::count(percentiles.begin(), percentiles.end(), percent) > 0) {
+      throw UserError("--percentiles has " + part + " twice");
+    }
+    percentiles.push_back(percent);
+    begin = end + 1;
+  }
+  return percentiles;
+}
+
 } // namespace
 
 CLI::App *addRunVerb(CLI::App &app, Options &options) {
   CLI::App *run = app.add_subcommand("run", "run once and print the outputs");
   addInputs(*run, options);
+  addSection(*run, options, /*isRepeatable=*/false);
   addCommon(*run, options);
   addTolerance(*run, options);
   run->add_option("--output", options.outputs, "[name=]@y.npy: write an output")
@@ -64,6 +81,7 @@ CLI::App *addRunVerb(CLI::App &app, Options &options) {
 CLI::App *addVerifyVerb(CLI::App &app, Options &options) {
   CLI::App *verify = app.add_subcommand("verify", "run the file's test vectors on every section");
   verify->add_option("files", options.files, "the .trc files")->required();
+  addSection(*verify, options, /*isRepeatable=*/true);
   addCommon(*verify, options);
   addTolerance(*verify, options);
   return verify;
@@ -72,41 +90,21 @@ CLI::App *addVerifyVerb(CLI::App &app, Options &options) {
 CLI::App *addBenchVerb(CLI::App &app, Options &options) {
   CLI::App *bench = app.add_subcommand("bench", "run many times and print times");
   addInputs(*bench, options);
+  addSection(*bench, options, /*isRepeatable=*/false);
   addCommon(*bench, options);
-  bench->add_option("--warmup", options.warmup, "runs before timing");
-  bench->add_option("--iterations", options.iterations, "timed runs; 0: for --min-time");
-  bench->add_option("--min-time", options.minTime, "seconds of timed runs");
-  bench->add_option("--percentiles", options.percentiles, "percentiles to print")
-      ->delimiter(',')
-      ->check(CLI::Range(0.0, 100.0));
+  addNumber(*bench, "--warmup", options.warmup, {0, 1'000'000}, "runs before timing");
+  CLI::Option *iterations =
+      addNumber(*bench, "--iterations", options.iterations, {1, kMaxTimedRuns},
+                "timed runs; as many as --min-time takes when not given");
+  addNumber(*bench, "--min-time", options.minTime, {0.001, 3600.0}, "seconds of timed runs")
+      ->excludes(iterations);
+  bench
+      ->add_option_function<std::string>(
+          "--percentiles",
+          [&options](const std::string &text) { options.percentiles = parsePercentiles(text); },
+          "percentiles to print, from 0 to 100 [50,90,99]")
+      ->type_name("N,N,...");
   return bench;
-}
-
-int failWith(const std::string &tool, const char *code, const std::string &message, int exitCode) {
-  std::string line = message;
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  std::fprintf(stderr, "%s: error %s: %s\n", tool.c_str(), code, line.c_str());
-  return exitCode;
-}
-
-int parseArguments(CLI::App &app, const std::string &tool, int argc, char **argv) {
-  try {
-    app.parse(hyphenated(argc, argv));
-  } catch (const CLI::ParseError &error) {
-    return error.get_exit_code() == 0 ? app.exit(error)
-                                      : failWith(tool, "USAGE", error.what(), kUserError);
-  }
-  return -1;
-}
-
-int runParsed(const std::string &tool, const std::function<int()> &verb) {
-  try {
-    return verb();
-  } catch (const LibraryError &error) {
-    return failWith(tool, trt_status_name(error.status), error.what(), exitCodeOf(error.status));
-  } catch (const std::exception &error) {
-    return failWith(tool, "INPUT", error.what(), kUserError);
-  }
 }
 
 } // namespace cli

@@ -1,12 +1,15 @@
 // The verbs run, verify and bench.
+#include "CommandLine.h"
 #include "Json.h"
 #include "Npy.h"
 #include "Session.h"
+#include "Text.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
+#include <set>
 
 namespace cli {
 namespace {
@@ -19,25 +22,63 @@ double millisecondsSince(std::chrono::steady_clock::time_point start) {
       .count();
 }
 
-int32_t outputIndex(const trt_model *model, const std::string &name, int32_t &nextUnnamed) {
-  int32_t index = name.empty() ? nextUnnamed++ : trt_model_find_output(model, name.c_str());
-  if (index < 0 || index >= trt_model_output_count(model)) {
-    throw UserError(name.empty() ? "more outputs are named than the model has"
-                                 : "the model has no output '" + name + "'");
+/// An output that a flag names, and what it says of it.
+struct NamedOutput {
+  int32_t index;
+  std::string value;
+};
+
+std::vector<NamedOutput> namedOutputs(const trt_model *model, const std::string &flag,
+                                      const std::vector<std::string> &texts) {
+  std::vector<NamedOutput> outputs;
+  std::set<int32_t> seen;
+  int32_t count = trt_model_output_count(model);
+  int32_t nextUnnamed = 0;
+  for (const std::string &text : texts) {
+    NamedValue named = splitName(text);
+    int32_t index =
+        named.name.empty() ? nextUnnamed++ : trt_model_find_output(model, named.name.c_str());
+    if (index < 0) {
+      std::vector<std::string> known;
+      for (int32_t i = 0; i < count; ++i) {
+        known.push_back(outputInfo(model, i).name);
+      }
+      throw UserError(unknownName("output", named.name, known));
+    }
+    if (index >= count) {
+      throw UserError("more outputs are named than the model has: " + std::to_string(count));
+    }
+    if (!seen.insert(index).second) {
+      throw UserError(flag + " is given twice for output '" + outputInfo(model, index).name + "'");
+    }
+    outputs.push_back({index, named.value});
   }
-  return index;
+  return outputs;
 }
 
-void saveOutputs(const Opened &opened, const Options &options) {
-  int32_t nextUnnamed = 0;
-  for (const std::string &text : options.outputs) {
-    NamedValue named = splitName(text);
-    if (named.value.empty() || named.value[0] != '@') {
-      throw UserError("--output takes [name=]@file.npy, got '" + text + "'");
+/// Before the run: what cannot be read or written is found before time is spent.
+std::vector<NamedOutput> outputFiles(const trt_model *model, const Options &options) {
+  std::vector<NamedOutput> outputs = namedOutputs(model, "--output", options.outputs);
+  for (NamedOutput &output : outputs) {
+    if (output.value.size() < 2 || output.value[0] != '@') {
+      throw UserError("--output takes [name=]@file.npy, got '" + output.value + "'");
     }
-    int32_t index = outputIndex(opened.model.get(), named.name, nextUnnamed);
-    writeNpy(named.value.substr(1), outputOf(opened.session.get(), index));
+    output.value.erase(0, 1);
   }
+  return outputs;
+}
+
+struct Expected {
+  int32_t index;
+  OwnedArray array;
+};
+
+std::vector<Expected> expectedOutputs(const trt_model *model, const Options &options) {
+  std::vector<Expected> expected;
+  for (const NamedOutput &output : namedOutputs(model, "--expected-output", options.expected)) {
+    expected.push_back({output.index, parseValue(output.value)});
+  }
+  return expected;
 }
 
 struct Compared {
@@ -69,18 +110,15 @@ std::string comparisonText(const trt_comparison &comparison) {
 }
 
 std::vector<Compared> compareExpected(const Opened &opened, const Options &options,
+                                      const std::vector<Expected> &expectedOutputs,
                                       bool &isMismatch) {
   std::vector<Compared> all;
-  int32_t nextUnnamed = 0;
-  for (const std::string &text : options.expected) {
-    NamedValue named = splitName(text);
-    int32_t index = outputIndex(opened.model.get(), named.name, nextUnnamed);
-    OwnedArray expected = parseValue(named.value);
-    trt_tensor expectedTensor = expected.tensor();
-    trt_tensor actual = outputOf(opened.session.get(), index);
+  for (const Expected &expected : expectedOutputs) {
+    trt_tensor expectedTensor = expected.array.tensor();
+    trt_tensor actual = outputOf(opened.session.get(), expected.index);
     trt_tolerance tolerance = toleranceOf(options);
     Compared compared;
-    compared.name = outputInfo(opened.model.get(), index).name;
+    compared.name = outputInfo(opened.model.get(), expected.index).name;
     compared.comparison.struct_size = sizeof compared.comparison;
     trt_status status = trt_compare(&expectedTensor, &actual, &tolerance, &compared.comparison);
     if (status != TRT_MISMATCH) {
@@ -105,12 +143,11 @@ void printRunText(const Opened &opened, const std::vector<Compared> &compared) {
   int32_t count = trt_model_output_count(opened.model.get());
   for (int32_t i = 0; i < count; ++i) {
     trt_tensor tensor = outputOf(opened.session.get(), i);
-    std::printf("%s: %s = %s\n", outputInfo(opened.model.get(), i).name, typeText(tensor).c_str(),
-                valuesText(tensor).c_str());
+    printLine(std::string(outputInfo(opened.model.get(), i).name) + ": " + typeText(tensor) +
+              " = " + valuesText(tensor));
   }
   for (const Compared &entry : compared) {
-    std::printf("%s against expected: %s\n", entry.name.c_str(),
-                comparisonText(entry.comparison).c_str());
+    printLine(entry.name + " against expected: " + comparisonText(entry.comparison));
   }
 }
 
@@ -152,7 +189,8 @@ void printRunJson(const Opened &opened, const std::vector<Compared> &compared,
       json.value(tensor.shape[axis]);
     }
     json.endArray();
-    json.field("values", valuesText(tensor));
+    json.key("values");
+    addElements(json, tensor);
     json.endObject();
   }
   json.endArray();
@@ -170,14 +208,14 @@ void printRunJson(const Opened &opened, const std::vector<Compared> &compared,
   addStats(json, statsOf(opened.session.get()));
   json.endObject();
   json.endObject();
-  std::printf("%s\n", json.text().c_str());
+  json.finish();
 }
 
 void printStats(const trt_session *session, double milliseconds) {
   trt_session_stats stats = statsOf(session);
-  std::printf("section %s, %.3f ms, arena %" PRIu64 " bytes, outputs %" PRIu64
+  printFormat("section %s, %.3f ms, arena %" PRIu64 " bytes, outputs %" PRIu64
               " bytes, weights %" PRIu64 " bytes, code %" PRIu64 " bytes, launches run %" PRIu64
-              ", launches replaced %" PRIu64 ", library kernels run %" PRIu64 "\n",
+              ", launches replaced %" PRIu64 ", library kernels run %" PRIu64,
               trt_session_section(session), milliseconds, stats.arena_bytes, stats.output_bytes,
               stats.weight_bytes, stats.code_bytes, stats.launches_run, stats.launches_replaced,
               stats.library_kernels_run);
@@ -188,12 +226,16 @@ void printStats(const trt_session *session, double milliseconds) {
 int runVerb(const Options &options) {
   Opened opened = openModel(options);
   setInputs(opened, options);
+  std::vector<NamedOutput> files = outputFiles(opened.model.get(), options);
+  std::vector<Expected> expected = expectedOutputs(opened.model.get(), options);
   auto start = std::chrono::steady_clock::now();
   check(trt_session_run(opened.session.get()));
   double milliseconds = millisecondsSince(start);
-  saveOutputs(opened, options);
+  for (const NamedOutput &file : files) {
+    writeNpy(file.value, outputOf(opened.session.get(), file.index));
+  }
   bool isMismatch = false;
-  std::vector<Compared> compared = compareExpected(opened, options, isMismatch);
+  std::vector<Compared> compared = compareExpected(opened, options, expected, isMismatch);
   if (options.isJson) {
     printRunJson(opened, compared, milliseconds);
   } else {
@@ -207,29 +249,33 @@ int runVerb(const Options &options) {
 
 namespace {
 
-struct VerifyReport {
-  const Options &options;
-  JsonWriter &json;
-  std::string file;
-  std::string section;
+struct Verified {
+  std::string output;
+  trt_comparison comparison;
 };
 
-void reportComparison(const trt_comparison *comparison, void *user) {
-  auto &report = *static_cast<VerifyReport *>(user);
-  if (!report.options.isJson) {
-    bool isGood = comparison->has_same_type && comparison->mismatch_count == 0;
-    std::printf("%s %s vector %d %s: %s: %s\n", report.file.c_str(), report.section.c_str(),
-                comparison->vector, comparison->name, isGood ? "ok" : "MISMATCH",
-                comparisonText(*comparison).c_str());
+/// Only collects: it is called from C.
+void collect(const trt_comparison *comparison, void *user) {
+  static_cast<std::vector<Verified> *>(user)->push_back({comparison->name, *comparison});
+}
+
+void report(const Verified &verified, const std::string &file, const std::string &section,
+            const Options &options, JsonWriter &json) {
+  const trt_comparison &comparison = verified.comparison;
+  if (!options.isJson) {
+    bool isGood = comparison.has_same_type && comparison.mismatch_count == 0;
+    printLine(file + " " + section + " vector " + std::to_string(comparison.vector) + " " +
+              verified.output + ": " + (isGood ? "ok" : "MISMATCH") + ": " +
+              comparisonText(comparison));
     return;
   }
-  report.json.beginObject();
-  report.json.field("file", report.file);
-  report.json.field("section", report.section);
-  report.json.field("vector", comparison->vector);
-  report.json.field("output", comparison->name);
-  addComparison(report.json, *comparison);
-  report.json.endObject();
+  json.beginObject();
+  json.field("file", file);
+  json.field("section", section);
+  json.field("vector", comparison.vector);
+  json.field("output", verified.output);
+  addComparison(json, comparison);
+  json.endObject();
 }
 
 /// Without --section: portable and every native section that this machine can run.
@@ -244,27 +290,53 @@ std::vector<std::string> sectionsToVerify(const trt_model *model, const Options 
   return sections;
 }
 
+int verifySection(const trt_model *model, const std::string &file, const std::string &section,
+                  const Options &options, JsonWriter &json) {
+  trt_session_options sessionOptions{sizeof sessionOptions, sectionOf(section),
+                                     static_cast<int32_t>(options.threads)};
+  trt_session *made = nullptr;
+  trt_status status = trt_session_create(model, &sessionOptions, &made);
+  std::unique_ptr<trt_session, SessionDestroy> session(made);
+  if (status == TRT_UNSUPPORTED && options.sections.empty()) {
+    std::fprintf(stderr, "%s: skipped: %s\n", options.tool.c_str(),
+                 printable(trt_last_error()).c_str());
+    return kOk;
+  }
+  check(status);
+  std::vector<Verified> all;
+  trt_tolerance tolerance = toleranceOf(options);
+  status = trt_session_verify(session.get(), &tolerance, collect, &all);
+  for (const Verified &verified : all) {
+    report(verified, file, trt_session_section(session.get()), options, json);
+  }
+  if (status != TRT_MISMATCH) {
+    check(status);
+  }
+  return status == TRT_MISMATCH ? kMismatch : kOk;
+}
+
+/// A file that fails does not keep the others from being verified.
 int verifyFile(const std::string &file, const Options &options, JsonWriter &json) {
   int worst = kOk;
-  auto model = loadModel(file, /*verifyAll=*/true);
-  for (const std::string &name : sectionsToVerify(model.get(), options)) {
-    trt_session_options sessionOptions{sizeof sessionOptions, sectionOf(name), options.threads};
-    trt_session *made = nullptr;
-    trt_status status = trt_session_create(model.get(), &sessionOptions, &made);
-    std::unique_ptr<trt_session, SessionDestroy> session(made);
-    if (status == TRT_UNSUPPORTED && options.sections.empty()) {
-      std::fprintf(stderr, "tracert-run: skipped: %s\n", trt_last_error());
-      continue;
+  try {
+    auto model = loadModel(file, /*verifyAll=*/true);
+    if (trt_model_vector_count(model.get()) == 0) {
+      throw LibraryError(TRT_INVALID_ARGUMENT,
+                         "'" + file + "' loads, but has no test vectors to compare results with");
     }
-    check(status);
-    VerifyReport report{options, json, file, trt_session_section(session.get())};
-    trt_tolerance tolerance = toleranceOf(options);
-    status = trt_session_verify(session.get(), &tolerance, reportComparison, &report);
-    if (status != TRT_MISMATCH) {
-      check(status);
-    } else {
-      worst = kMismatch;
+    for (const std::string &section : sectionsToVerify(model.get(), options)) {
+      worst = std::max(worst, verifySection(model.get(), file, section, options, json));
     }
+  } catch (const LibraryError &error) {
+    if (options.isJson) {
+      json.beginObject();
+      json.field("file", file);
+      json.field("error", std::string(trt_status_name(error.status)));
+      json.field("message", std::string(error.what()));
+      json.endObject();
+    }
+    return failWith(options.tool, trt_status_name(error.status), error.what(),
+                    std::max(worst, exitCodeOf(error.status)));
   }
   return worst;
 }
@@ -272,6 +344,9 @@ int verifyFile(const std::string &file, const Options &options, JsonWriter &json
 } // namespace
 
 int verifyVerb(const Options &options) {
+  for (const std::string &section : options.sections) {
+    sectionOf(section);
+  }
   JsonWriter json;
   json.beginArray();
   int worst = kOk;
@@ -280,10 +355,74 @@ int verifyVerb(const Options &options) {
   }
   json.endArray();
   if (options.isJson) {
-    std::printf("%s\n", json.text().c_str());
+    json.finish();
   }
   return worst;
 }
+
+namespace {
+
+/// Microseconds of each timed run, ascending.
+std::vector<double> timeRuns(trt_session *session, const Options &options) {
+  for (int64_t i = 0; i < options.warmup; ++i) {
+    check(trt_session_run(session));
+  }
+  int64_t most = options.iterations > 0 ? options.iterations : kMaxTimedRuns;
+  double milliseconds = options.minTime * 1000;
+  std::vector<double> microseconds;
+  auto begin = std::chrono::steady_clock::now();
+  do {
+    auto start = std::chrono::steady_clock::now();
+    check(trt_session_run(session));
+    microseconds.push_back(millisecondsSince(start) * 1000);
+  } while (static_cast<int64_t>(microseconds.size()) < most &&
+           (options.iterations > 0 || millisecondsSince(begin) < milliseconds));
+  std::sort(microseconds.begin(), microseconds.end());
+  return microseconds;
+}
+
+double percentileOf(const std::vector<double> &sorted, double percent) {
+  auto last = static_cast<double>(sorted.size() - 1);
+  return sorted[static_cast<size_t>(percent / 100 * last + 0.5)];
+}
+
+void printTimes(const trt_session *session, const std::vector<double> &microseconds, double mean,
+                const Options &options) {
+  char text[200];
+  std::snprintf(text, sizeof text, "section %s: %zu runs, mean %.2f us, min %.2f us",
+                trt_session_section(session), microseconds.size(), mean, microseconds.front());
+  std::string line = text;
+  for (double percent : options.percentiles) {
+    std::snprintf(text, sizeof text, ", p%s %.2f us", shortest(percent).c_str(),
+                  percentileOf(microseconds, percent));
+    line += text;
+  }
+  printLine(line);
+}
+
+void printTimesJson(const trt_session *session, const std::vector<double> &microseconds,
+                    double mean, const Options &options) {
+  JsonWriter json;
+  json.beginObject();
+  json.field("section", trt_session_section(session));
+  json.field("iterations", static_cast<int64_t>(microseconds.size()));
+  json.field("mean_us", mean);
+  json.field("min_us", microseconds.front());
+  json.key("percentiles_us");
+  json.beginObject();
+  for (double percent : options.percentiles) {
+    json.field(shortest(percent), percentileOf(microseconds, percent));
+  }
+  json.endObject();
+  json.key("statistics");
+  json.beginObject();
+  addStats(json, statsOf(session));
+  json.endObject();
+  json.endObject();
+  json.finish();
+}
+
+} // namespace
 
 int benchVerb(const Options &options) {
   Opened opened = openModel(options);
@@ -293,62 +432,14 @@ int benchVerb(const Options &options) {
     filledOptions.fillMode = "ones";
   }
   setInputs(opened, filledOptions);
-  for (int i = 0; i < std::max(options.warmup, 1); ++i) {
-    check(trt_session_run(opened.session.get()));
-  }
-  std::vector<double> microseconds;
-  auto begin = std::chrono::steady_clock::now();
-  for (;;) {
-    bool isDone = options.iterations > 0
-                      ? static_cast<int>(microseconds.size()) >= options.iterations
-                      : !microseconds.empty() && millisecondsSince(begin) >= options.minTime * 1000;
-    if (isDone) {
-      break;
-    }
-    auto start = std::chrono::steady_clock::now();
-    check(trt_session_run(opened.session.get()));
-    microseconds.push_back(millisecondsSince(start) * 1000);
-  }
-  std::sort(microseconds.begin(), microseconds.end());
+  std::vector<double> microseconds = timeRuns(opened.session.get(), options);
   double sum = 0;
   for (double value : microseconds) {
     sum += value;
   }
   double mean = sum / static_cast<double>(microseconds.size());
-  auto percentile = [&](double percent) {
-    auto last = static_cast<double>(microseconds.size() - 1);
-    return microseconds[static_cast<size_t>(percent / 100 * last + 0.5)];
-  };
-  const char *section = trt_session_section(opened.session.get());
-  if (options.isJson) {
-    JsonWriter json;
-    json.beginObject();
-    json.field("section", section);
-    json.field("iterations", static_cast<int64_t>(microseconds.size()));
-    json.field("mean_us", mean);
-    json.field("min_us", microseconds.front());
-    json.key("percentiles_us");
-    json.beginObject();
-    for (double percent : options.percentiles) {
-      char name[32];
-      std::snprintf(name, sizeof name, "%g", percent);
-      json.field(name, percentile(percent));
-    }
-    json.endObject();
-    json.key("statistics");
-    json.beginObject();
-    addStats(json, statsOf(opened.session.get()));
-    json.endObject();
-    json.endObject();
-    std::printf("%s\n", json.text().c_str());
-    return kOk;
-  }
-  std::printf("section %s: %zu runs, mean %.2f us, min %.2f us", section, microseconds.size(), mean,
-              microseconds.front());
-  for (double percent : options.percentiles) {
-    std::printf(", p%g %.2f us", percent, percentile(percent));
-  }
-  std::printf("\n");
+  auto print = options.isJson ? printTimesJson : printTimes;
+  print(opened.session.get(), microseconds, mean, options);
   return kOk;
 }
 

@@ -97,7 +97,7 @@ class TracertRun(unittest.TestCase):
         self.assertEqual(result["statistics"]["launches_run"], 0)
         self.assertGreater(result["statistics"]["library_kernels_run"], 0)
         # Rows of 1, 2, 3, 4; above 2 are 3 and 4.
-        self.assertEqual(result["outputs"][1]["values"], "21")
+        self.assertEqual(result["outputs"][1]["values"], 21)
 
     def test_exit_codes(self):
         cut = self.folder / "cut.trc"
