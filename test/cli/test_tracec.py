@@ -67,12 +67,12 @@ def test_inspect(out):
     expect("input x: float32[s0]" in text, "inspect names the input and its size: " + text)
     expect("output mean: float32[]" in text, "inspect names the output")
     expect("section x86-64-v3: 2 kernels" in text, "inspect lists sections")
-    text = tracec("inspect", out, "--kernels").stdout
-    masked = [line for line in text.splitlines() if "indexing_multi_axis_vec" in line]
-    expect(masked and all("reduce-store" in line and "compact-store" not in line
-                          for line in masked), "one masked reduction, no temporary: " + text)
+    kernels = tracec("inspect", out, "--kernels").stdout.split("\nkernel ")
+    masked = [kernel for kernel in kernels if "indexing_multi_axis_vec" in kernel]
+    expect(masked and all("reduce-store" in kernel and "compact-store" not in kernel
+                          for kernel in masked), "one masked reduction, no temporary: " + str(kernels))
     text = tracec("inspect", out, "--ops", "--locs").stdout
-    expect("#2 at model.py:7" in text, "ops keep numbers and lines: " + text)
+    expect(re.search(r"#2 +model\.py:7", text), "ops keep numbers and lines: " + text)
     result = tracec("inspect", out, "--signature", "--ops", "--kernels", "--locs", "--sizes",
                     "--segments", "--json")
     parsed = json.loads(result.stdout)
