@@ -3,6 +3,7 @@
  *   run-model model.trc [--section=best|portable|native] [--size NAME=N] [--runs=N]
  *             [--input NAME=FILE] [--output NAME=FILE]
  *
+ * Sizes are from 0 to 2^40, runs from 1 to 10^9.
  * Input files hold the elements row by row without a header (numpy's tofile). The size of an axis
  * with a name is found from the file's length when it is the only unknown one, or given by --size.
  * Inputs without a file count 0, 1, 2, ... (bools alternate).
@@ -11,6 +12,7 @@
 
 #include <tracert/tracert.h>
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,13 +35,47 @@ struct options {
   int input_count, output_count, size_count;
 };
 
+/* Names come from the file: control characters must not reach a terminal. */
+static void print_name(FILE *stream, const char *name) {
+  for (; *name != '\0'; ++name) {
+    unsigned char c = (unsigned char)*name;
+    if (c < 0x20 || c == 0x7f) {
+      fprintf(stream, "\\x%02x", c);
+    } else {
+      fputc(c, stream);
+    }
+  }
+}
+
+/* A whole number from min to max, with nothing before or after it. */
+static int parse_number(const char *flag, const char *text, int64_t min, int64_t max,
+                        int64_t *number) {
+  char *end = NULL;
+  int64_t value;
+  errno = 0;
+  value = strtoll(text, &end, 10);
+  if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || value < min || value > max) {
+    fprintf(stderr, "run-model: %s takes a whole number from %" PRId64 " to %" PRId64 ", got '",
+            flag, min, max);
+    print_name(stderr, text);
+    fprintf(stderr, "'\n");
+    return 1;
+  }
+  *number = value;
+  return 0;
+}
+
 static int fail_status(const char *what, trt_status status) {
-  fprintf(stderr, "run-model: %s: %s: %s\n", what, trt_status_name(status), trt_last_error());
+  fprintf(stderr, "run-model: %s: %s: ", what, trt_status_name(status));
+  print_name(stderr, trt_last_error());
+  fputc('\n', stderr);
   return status == TRT_CORRUPT_FILE ? 3 : status == TRT_UNSUPPORTED ? 4 : 1;
 }
 
 static int fail(const char *what, const char *detail) {
-  fprintf(stderr, "run-model: %s: %s\n", what, detail);
+  fprintf(stderr, "run-model: %s: ", what);
+  print_name(stderr, detail);
+  fputc('\n', stderr);
   return 1;
 }
 
@@ -60,8 +96,17 @@ static const char *flag_value(const char *flag, int argc, char **argv, int *i) {
 
 static int add_named(struct named *list, int *count, const char *text) {
   const char *equals = strchr(text, '=');
-  if (equals == NULL || *count == MAX_NAMED) {
+  if (equals == NULL) {
     return fail("expected NAME=VALUE", text);
+  }
+  if (*count == MAX_NAMED) {
+    return fail("too many NAME=VALUE", text);
+  }
+  for (int i = 0; i < *count; ++i) {
+    if (list[i].name_length == (size_t)(equals - text) &&
+        memcmp(list[i].name, text, list[i].name_length) == 0) {
+      return fail("given twice", text);
+    }
   }
   list[*count].name = text;
   list[*count].name_length = (size_t)(equals - text);
@@ -105,14 +150,16 @@ static int parse_options(int argc, char **argv, struct options *options) {
         return 1;
       }
     } else if ((value = flag_value("--runs", argc, argv, &i)) != NULL) {
-      options->runs = strtoll(value, NULL, 10);
+      if (parse_number("--runs", value, 1, 1000000000, &options->runs) != 0) {
+        return 1;
+      }
     } else if (argv[i][0] != '-' && options->model == NULL) {
       options->model = argv[i];
     } else {
       return fail("unknown argument", argv[i]);
     }
   }
-  if (options->model == NULL || options->runs < 1) {
+  if (options->model == NULL) {
     return fail("usage", "run-model model.trc [--section=best|portable|native] [--size NAME=N] "
                          "[--runs=N] [--input NAME=FILE] [--output NAME=FILE]");
   }
@@ -120,14 +167,16 @@ static int parse_options(int argc, char **argv, struct options *options) {
 }
 
 static void print_info(const char *kind, const trt_tensor_info *info) {
-  printf("%s %s: %s[", kind, info->name, trt_dtype_name(info->dtype));
+  printf("%s ", kind);
+  print_name(stdout, info->name);
+  printf(": %s[", trt_dtype_name(info->dtype));
   for (int32_t axis = 0; axis < info->rank; ++axis) {
     const trt_dim *dim = &info->dims[axis];
     printf("%s", axis > 0 ? "," : "");
     if (dim->size >= 0) {
       printf("%" PRId64, dim->size);
     } else {
-      printf("%s", dim->symbol != NULL ? dim->symbol : "?");
+      print_name(stdout, dim->symbol != NULL ? dim->symbol : "?");
     }
   }
   printf("]%s\n", info->is_state ? " (state)" : "");
@@ -198,12 +247,18 @@ static void *count_up(trt_dtype dtype, int64_t count) {
 /* Fills shape; an axis whose size is neither fixed nor given takes what the file holds. */
 static int find_shape(const struct options *options, const trt_tensor_info *info, int has_file,
                       size_t file_size, int64_t *shape) {
+  /* Elements that an address can still count. */
+  int64_t rest = INT64_MAX / (int64_t)sizeof(double);
   int32_t open_axis = -1;
   for (int32_t axis = 0; axis < info->rank; ++axis) {
     const trt_dim *dim = &info->dims[axis];
     const char *given =
         dim->symbol ? find_named(options->sizes, options->size_count, dim->symbol) : NULL;
-    shape[axis] = dim->size >= 0 ? dim->size : given ? strtoll(given, NULL, 10) : -1;
+    shape[axis] = dim->size >= 0 ? dim->size : -1;
+    if (dim->size < 0 && given != NULL &&
+        parse_number("--size", given, 0, INT64_C(1) << 40, &shape[axis]) != 0) {
+      return 1;
+    }
     if (shape[axis] >= 0) {
       continue;
     }
@@ -216,6 +271,12 @@ static int find_shape(const struct options *options, const trt_tensor_info *info
     }
     open_axis = axis;
     shape[axis] = 1;
+  }
+  for (int32_t axis = 0; axis < info->rank; ++axis) {
+    if (shape[axis] > 0 && rest / shape[axis] == 0) {
+      return fail("the shape is too large for input", info->name);
+    }
+    rest /= shape[axis] > 0 ? shape[axis] : 1;
   }
   if (has_file) {
     size_t row = (size_t)element_count(shape, info->rank) * trt_dtype_size(info->dtype);
@@ -273,7 +334,8 @@ static int write_output(const struct options *options, const trt_tensor_info *in
   const char *path = find_named(options->outputs, options->output_count, info->name);
   FILE *file;
   int is_written;
-  printf("%s has shape (", info->name);
+  print_name(stdout, info->name);
+  printf(" has shape (");
   for (int32_t axis = 0; axis < tensor->rank; ++axis) {
     printf("%s%" PRId64, axis > 0 ? ", " : "", tensor->shape[axis]);
   }
@@ -330,13 +392,35 @@ static int run(const struct options *options, const trt_model *model, trt_sessio
 static int check_names(const struct named *list, int count, const trt_model *model,
                        int32_t (*find)(const trt_model *, const char *), const char *what) {
   for (int i = 0; i < count; ++i) {
-    char name[256];
-    snprintf(name, sizeof name, "%.*s", (int)list[i].name_length, list[i].name);
-    if (find(model, name) < 0) {
-      return fail(what, name);
+    char *name = calloc(list[i].name_length + 1, 1);
+    int is_known;
+    if (name == NULL) {
+      return fail("out of memory", "names");
+    }
+    memcpy(name, list[i].name, list[i].name_length);
+    is_known = find(model, name) >= 0 || fail(what, name) == 0;
+    free(name);
+    if (!is_known) {
+      return 1;
     }
   }
   return 0;
+}
+
+/* The index of an input that has the size `name`, or -1. */
+static int32_t find_size(const trt_model *model, const char *name) {
+  for (int32_t i = 0; i < trt_model_input_count(model); ++i) {
+    trt_tensor_info info = {.struct_size = sizeof info};
+    if (trt_model_input(model, i, &info) != TRT_OK) {
+      return -1;
+    }
+    for (int32_t axis = 0; axis < info.rank; ++axis) {
+      if (info.dims[axis].symbol != NULL && strcmp(info.dims[axis].symbol, name) == 0) {
+        return i;
+      }
+    }
+  }
+  return -1;
 }
 
 static int run_model(const struct options *options, const trt_model *model) {
@@ -350,6 +434,10 @@ static int run_model(const struct options *options, const trt_model *model) {
   if (result == 0) {
     result = check_names(options->outputs, options->output_count, model, trt_model_find_output,
                          "the model has no output named");
+  }
+  if (result == 0) {
+    result = check_names(options->sizes, options->size_count, model, find_size,
+                         "the model has no size named");
   }
   status = result == 0 ? trt_session_create(model, &session_options, &session) : TRT_OK;
   if (status != TRT_OK) {
@@ -396,5 +484,9 @@ int main(int argc, char **argv) {
   }
   result = run_model(&options, model);
   trt_model_release(model);
+  /* What was printed may still be in the buffer, and a full disk shows only now. */
+  if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+    return fail("cannot write", "standard output");
+  }
   return result;
 }

@@ -63,6 +63,23 @@ def main():
         text = run(program, sample, "--output", f"none={folder}/y.bin", code=1, env=environment)
         expect("the model has no output named: none" in text, text)
         run(program, sample, "--section=native", code=4, env=environment)
+        text = run(program, sample, "--size", "m=3", code=1, env=environment)
+        expect("the model has no size named: m" in text, text)
+        for flag, bounds in (("--runs", "1 to 1000000000"), ("--size=n", "0 to 1099511627776")):
+            for number in ("-1", "nan", "", "1x", "1e3", " 1", "99999999999999999999"):
+                text = run(program, sample, f"{flag}={number}", code=1, env=environment)
+                expect(f"a whole number from {bounds}, got '{number}'" in text, text)
+        run(program, sample, "--runs=0", code=1, env=environment)
+        text = run(program, sample, "--size=n=1099511627776", code=1, env=environment)
+        expect("too large" in text or "out of memory" in text, text)
+        text = run(program, sample, "--size=n=2", "--size=n=3", code=1, env=environment)
+        expect("given twice: n=3" in text, text)
+        text = run(program, sample, "--section=\x1b[31mred", code=1, env=environment)
+        expect("\\x1b[31mred" in text and "\x1b" not in text, repr(text))
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([str(program), str(sample)], stdout=full, env=environment,
+                                  stderr=subprocess.PIPE, text=True)
+        expect(done.returncode == 1 and "cannot write: standard output" in done.stderr, done.stderr)
         (folder / "bad.trc").write_bytes(sample.read_bytes()[:100])
         run(program, folder / "bad.trc", code=3, env=environment)
         expect((moved / "include/tracert/tracert.hpp").exists(), "tracert.hpp is not installed")
