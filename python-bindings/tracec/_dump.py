@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ._check_file import check_file
+from ._core import is_tracing
 from ._nest import result_tensors
 from ._paths import check_path
 from .trace import Dim
@@ -133,6 +134,8 @@ def _run_test_inputs(traced: TracedFunction, test_inputs: Any) -> list[Any]:
 def dump(traced: TracedFunction, path: Any, *, arg_names: list[str] | None, output_names: list[str] | None, dynamic: Any,
          targets: Any, test_inputs: Any, test_vectors: bool, keep_locs: bool, user_info: Any) -> dict[str, Any]:
     """See TracedFunction.dump."""
+    if is_tracing():
+        raise ValueError("TC0101 dump() inside a traced call\n  call it after the traced function has returned")
     if traced.state == "untraced":
         raise ValueError("TC0101 this function has not been traced yet; call it once before dump()")
     name = check_path(path)

@@ -1,5 +1,7 @@
 #include "FileImage.h"
 
+#include "tracert/SavePath.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -53,6 +55,9 @@ Status checkReplaceable(const std::string &path, const struct stat &info) {
 
 /// Follows symbolic links, so that the file that they name is written and they stay.
 Result<Place> findPlace(const std::string &path) {
+  if (path.find('\0') != std::string::npos) {
+    return Status::invalidArgument("a path must not contain a NUL character");
+  }
   Place place{path, std::nullopt};
   struct stat info;
   if (::stat(path.c_str(), &info) == 0) {
@@ -74,8 +79,10 @@ Result<Place> findPlace(const std::string &path) {
     std::string folder = folderOf(place.path);
     struct statfs system;
     if (::statfs(folder.c_str(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC) {
-      return Status::io("cannot write '" + path + "': it is no regular file but an open one of "
-                        "a process", EINVAL, path);
+      return Status::io("cannot write '" + path +
+                            "': it is no regular file but an open one of "
+                            "a process",
+                        EINVAL, path);
     }
     char link[4096];
     ssize_t length = ::readlink(place.path.c_str(), link, sizeof link);
@@ -209,11 +216,14 @@ private:
 
 } // namespace
 
+Status checkSavePath(const std::string &path) {
+  TRACERT_ASSIGN(Place place, findPlace(path));
+  return ::access(folderOf(place.path).c_str(), W_OK | X_OK) == 0 ? Status()
+                                                                  : systemError(path, errno);
+}
+
 Status saveFileImage(const FileImage &image, const std::string &path, const FileCheck &check,
                      bool isTrial) {
-  if (path.find('\0') != std::string::npos) {
-    return Status::invalidArgument("a path must not contain a NUL character");
-  }
   TRACERT_ASSIGN(Place place, findPlace(path));
   TemporaryFile file(path, place);
   TRACERT_TRY(file.create());

@@ -73,7 +73,7 @@ def test_an_unknown_flag_is_named_with_the_nearest(tool, model):
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_help_names_the_program(tool):
-    assert f"Usage: {tool} [OPTIONS] SUBCOMMAND" in ok(tool, "--help")
+    assert f"Usage: {tool} [OPTIONS] SUBCOMMAND" in ok(tool, "--help") and "3 damaged file" in ok(tool, "--help")
     for verb in VERBS[tool].split(", "):
         assert f"Usage: {tool} {verb} [OPTIONS]" in ok(tool, verb, "--help")
         assert len(ok(tool, verb, "--help").splitlines()) > 5
@@ -338,7 +338,7 @@ def test_compile_follows_links_and_leaves_nothing(tmp_path):
     # By links: a fault here must not replace the machine's devices.
     (tmp_path / "null").symlink_to("/dev/null")
     (tmp_path / "stdout").symlink_to("/proc/self/fd/1")
-    for place, word in ((tmp_path / "null", "a device"), (tmp_path / "stdout", "name a file"), (tmp_path, "Is a directory"),
+    for place, word in ((tmp_path / "null", "no regular file but a device"), (tmp_path / "stdout", "no regular file"), (tmp_path, "Is a directory"),
                         (tmp_path / "no" / "m", "No such file")):
         text = fails(1, "tracec", "compile", SOURCE, "-o", place, "--target=cpu:portable")
         assert word in text and str(place) in text and "partial" not in text

@@ -111,6 +111,47 @@ def test_a_portable_file(tmp_path):
     assert all(op["kernels"] == {} and op["file"] is None and op["line"] is None for op in parsed["ops"])
 
 
+TEXTS = ['{"a": [1, -2.5e+3, true, null, "x\\u00e9\\n"], "b": {}}', "[]", '""', "0", "-0.0", " 1 ", "1e5", '"\\ud800"', "01", "-", "1.", ".5", "1e",
+         "+1", "NaN", "Infinity", "tru", "nul", "[1,]", "[1 2]", "{1: 2}", '{"a" 1}', '{"a": 1,}', '"a', '"\\x"', '"\\u12"', "'a'", "{", "]", "1 2",
+         '"tab\tinside"', "//", "[" * 50 + "]" * 50, "\ufeff1", "[1]\n", "é", '"é"']
+
+
+def test_user_info_that_is_no_json_is_a_string(tmp_path):
+    """Files of others may hold any text there; the document stays valid. Python's reader is the oracle."""
+    tc = pytest.importorskip("tracec")
+    function = tc.trace(lambda x: x * 2)
+    function(tc.tensor([1.0]))
+
+    def refuse(text):
+        raise ValueError(text)
+
+    for number, text in enumerate(TEXTS):
+        path = tmp_path / f"{number}.trc"
+        function._core.dump(str(path).encode(), [], [], [], True, text, [], [], True, lambda partial: None)
+        try:
+            expected = json.loads(text, parse_constant=refuse)
+        except ValueError:
+            expected = text
+        assert json.loads(ok("tracec", "inspect", path, "--json"))["user_info"] == expected, text
+        if expected is text and text not in ("NaN", "Infinity"):  # Python's reader takes these
+            with pytest.raises(tc.LoadError, match="no JSON"):
+                tc.load(path).user_info
+
+
+def test_empty_tensors_with_large_sizes(tmp_path):
+    """No bytes, but 2^40 rows: nothing may loop over them."""
+    (tmp_path / "m.mlir").write_text("func.func @main(%x: tensor<0x1099511627776xf32> {trace.name = \"x\"}) -> (tensor<0x1099511627776xf32> "
+                                     "{trace.name = \"y\"}, tensor<1099511627776x0xf32> {trace.name = \"z\"}) {\n"
+                                     "  %y = trace.add %x, %x {op_ids = array<i64: 0>} : (tensor<0x1099511627776xf32>, tensor<0x1099511627776xf32>) "
+                                     "-> tensor<0x1099511627776xf32>\n"
+                                     "  %z = trace.permute %y axes [1, 0] {op_ids = array<i64: 1>} : (tensor<0x1099511627776xf32>) -> "
+                                     "tensor<1099511627776x0xf32>\n  return %y, %z : tensor<0x1099511627776xf32>, tensor<1099511627776x0xf32>\n}\n")
+    ok("tracec", "compile", tmp_path / "m.mlir", "-o", tmp_path / "m.trc", "--target=cpu:portable")
+    outputs = json.loads(ok("tracec", "run", tmp_path / "m.trc", "--fill-mode=ones", "--json"))["outputs"]
+    assert [output["shape"] for output in outputs] == [[0, 2**40], [2**40, 0]] and [output["values"] for output in outputs] == [[], []]
+    assert "z: float32[1099511627776,0] = " in ok("tracec", "run", tmp_path / "m.trc", "--fill-mode=ones")
+
+
 def test_files_of_dump(tmp_path):
     """State, user info, test vectors: what a compiled .mlir has not."""
     tc = pytest.importorskip("tracec")

@@ -200,6 +200,24 @@ def test_errors_are_what_open_would_raise(function, tmp_path):
     assert names(tmp_path) == [b"file", b"folder"]
 
 
+def test_a_bad_path_is_found_before_anything_is_compiled(tmp_path):
+    # Of its own in this suite: a kernel that was compiled before is not compiled again.
+    function = tc.trace(lambda x: tc.maximum(x * 2 - x, x + x * x) - tc.minimum(x, 7.25))
+    function(tc.tensor(X))
+    before = tc.stats.compile_count()
+    with pytest.raises(FileNotFoundError):
+        function.dump(tmp_path / "missing" / "m.trc")
+    assert tc.stats.compile_count() == before
+    function.dump(tmp_path / "m.trc")
+    assert tc.stats.compile_count() > before
+
+
+def test_no_dump_inside_a_traced_call(function, tmp_path):
+    with pytest.raises(ValueError, match="inside a traced call"):
+        tc.trace(lambda x: function.dump(tmp_path / "m.trc"))(tc.tensor(X))
+    assert not names(tmp_path)
+
+
 def test_bytes_paths_are_named_in_errors(tmp_path):
     path = os.path.join(os.fsencode(tmp_path), NOT_UTF8)
     with pytest.raises(FileNotFoundError) as caught:

@@ -2,6 +2,7 @@
 
 #include "tracec/Compiler.h"
 #include "tracert/Executor.h"
+#include "tracert/SavePath.h"
 
 #include "Verbs/CommandLine.h"
 #include "Verbs/Numbers.h"
@@ -141,6 +142,9 @@ int compileVerb(const CompileOptions &options) {
   }
   if (options.compileTo.empty() && options.output.empty()) {
     throw UserError("no output file: write -o OUT.trc, or --compile-to=STAGE to print a stage");
+  }
+  if (options.compileTo.empty()) {
+    check(tracert::checkSavePath(options.output));
   }
   tracec::CompileOptions compile;
   compile.targets = isasOf(options.targets);

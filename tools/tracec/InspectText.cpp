@@ -246,15 +246,15 @@ private:
   void printLocs() {
     printLine("lines: ops recorded there");
     std::vector<Row> rows;
-    for (uint32_t i = 0; i < program.locs.size(); ++i) {
-      std::string ops;
-      for (const OpDef &op : program.ops) {
-        if (op.loc == i) {
-          ops += (ops.empty() ? "" : " ") + std::string(op.call.info().name);
-        }
+    std::vector<std::string> ops(program.locs.size());
+    for (const OpDef &op : program.ops) {
+      if (op.loc != kNoIndex) {
+        ops[op.loc] += (ops[op.loc].empty() ? "" : " ") + std::string(op.call.info().name);
       }
+    }
+    for (uint32_t i = 0; i < program.locs.size(); ++i) {
       const std::string &name = program.locs[i].file;
-      rows.push_back({name + ":" + std::to_string(program.locs[i].line), ops});
+      rows.push_back({name + ":" + std::to_string(program.locs[i].line), ops[i]});
     }
     printTable(std::move(rows));
   }

@@ -52,6 +52,9 @@ trt_tensor tensorOf(const TensorType &type, const void *data) {
 }
 
 std::string valuesText(const trt_tensor &tensor, int64_t limit) {
+  if (elementCount(tensor) == 0) {
+    return "[]";
+  }
   std::string text;
   int64_t index = 0;
   addValues(tensor, 0, index, limit, text);
@@ -65,7 +68,7 @@ std::string scalarText(const Scalar &scalar) {
 
 ProgramView::ProgramView(const Program &program)
     : program(program), names(program.values.size()), constantOf(program.values.size(), -1),
-      inputOf(program.values.size(), -1) {
+      inputOf(program.values.size(), -1), outputs(program.values.size()) {
   for (size_t i = 0; i < names.size(); ++i) {
     names[i] = "%" + std::to_string(i);
   }
@@ -79,16 +82,22 @@ ProgramView::ProgramView(const Program &program)
     inputOf[value] = static_cast<int>(i);
     names[value] = inputName(program.inputs[i].name);
   }
+  for (const OutputDef &output : program.outputs) {
+    std::string &text = outputs[output.value];
+    text += (text.empty() ? "" : ", ") + output.name;
+  }
   for (const NativeSection &section : program.sections) {
     std::vector<int> &kernels = coverage.emplace_back(program.ops.size(), -1);
+    auto &ops = covered.emplace_back(section.kernels.size());
     for (const Block &block : section.blocks) {
       for (const Instruction &instruction : block.instructions) {
         if (instruction.kind != InstructionKind::Launch) {
           continue;
         }
         for (uint32_t i = 0; i < instruction.coveredCount; ++i) {
-          kernels[section.coveredOps[instruction.firstCovered + i]] =
-              static_cast<int>(instruction.index);
+          OpIndex op = section.coveredOps[instruction.firstCovered + i];
+          kernels[op] = static_cast<int>(instruction.index);
+          ops[instruction.index].push_back(op);
         }
       }
     }
@@ -140,16 +149,6 @@ std::string ProgramView::expression(const OpDef &op) const {
   return text + (op.operands.empty() || attributes.empty() ? "" : ", ") + attributes + ")";
 }
 
-std::string ProgramView::outputsOf(ValueId value) const {
-  std::string text;
-  for (const OutputDef &output : program.outputs) {
-    if (output.value == value) {
-      text += (text.empty() ? "" : ", ") + output.name;
-    }
-  }
-  return text;
-}
-
 std::string ProgramView::kernelText(OpIndex op) const {
   const OpInfo &info = program.ops[op].call.info();
   std::string outside = info.has(kTraitSizeOnly) ? "size"
@@ -166,16 +165,6 @@ std::string ProgramView::kernelText(OpIndex op) const {
     text += (text.empty() ? "" : " ") + std::string(isaName(section.isa)) + ":" + name;
   }
   return isSame ? first : text;
-}
-
-std::vector<OpIndex> ProgramView::coveredBy(size_t section, size_t kernel) const {
-  std::vector<OpIndex> ops;
-  for (OpIndex op = 0; op < program.ops.size(); ++op) {
-    if (coverage[section][op] == static_cast<int>(kernel)) {
-      ops.push_back(op);
-    }
-  }
-  return ops;
 }
 
 size_t ProgramView::coveredCount(size_t section) const {

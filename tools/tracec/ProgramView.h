@@ -26,14 +26,16 @@ public:
   /// The op with its operands and attributes.
   std::string expression(const tracert::OpDef &op) const;
   /// "a, b" of the outputs that are this value; "" for none.
-  std::string outputsOf(tracert::ValueId value) const;
+  const std::string &outputsOf(tracert::ValueId value) const { return outputs[value]; }
 
   /// The kernel of section `section` that covers an op, or -1.
   int kernelOf(size_t section, tracert::OpIndex op) const { return coverage[section][op]; }
   /// Where an op runs, over all native sections; "" when there are none.
   std::string kernelText(tracert::OpIndex op) const;
   /// Ops that a kernel covers, in order.
-  std::vector<tracert::OpIndex> coveredBy(size_t section, size_t kernel) const;
+  const std::vector<tracert::OpIndex> &coveredBy(size_t section, size_t kernel) const {
+    return covered[section][kernel];
+  }
   size_t coveredCount(size_t section) const;
 
   /// "model.py:12", or with the whole path; "" without a location.
@@ -47,7 +49,11 @@ private:
   std::vector<int> constantOf;
   /// By value: input with that value, or -1.
   std::vector<int> inputOf;
+  /// By value.
+  std::vector<std::string> outputs;
+  /// By section and op: a kernel or -1; by section and kernel: ops.
   std::vector<std::vector<int>> coverage;
+  std::vector<std::vector<std::vector<tracert::OpIndex>>> covered;
 };
 
 /// A tensor of the program as the C API has it; points into `type`.

@@ -179,6 +179,9 @@ int failWith(const std::string &tool, const std::string &code, const std::string
 int runTool(CLI::App &app, const std::string &tool, int argc, char **argv,
             const std::function<int()> &verb) {
   app.name(tool);
+  app.footer("Exit codes: 0 ok, 1 user error, 2 a result differs, 3 damaged file, 4 unsupported "
+             "here.\n" +
+             tool + " VERB --help shows a verb's flags.");
   app.require_subcommand(1);
   std::vector<std::string> arguments = readArguments(argc, argv);
   try {

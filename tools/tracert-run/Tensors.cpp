@@ -320,6 +320,12 @@ void addAxis(JsonWriter &json, const trt_tensor &tensor, int32_t axis, int64_t &
 } // namespace
 
 void addElements(JsonWriter &json, const trt_tensor &tensor) {
+  // An empty tensor may have any other sizes: its nest of arrays could be endless.
+  if (elementCount(tensor) == 0) {
+    json.beginArray();
+    json.endArray();
+    return;
+  }
   int64_t index = 0;
   addAxis(json, tensor, 0, index);
 }

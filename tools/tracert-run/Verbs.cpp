@@ -101,12 +101,11 @@ std::string comparisonText(const trt_comparison &comparison) {
     return "dtype or shape differ";
   }
   char text[200];
-  std::snprintf(text, sizeof text,
-                "%" PRId64 " of %" PRId64 " differ, max abs %g, max ulp %" PRIu64
-                ", first bad %" PRId64,
-                comparison.mismatch_count, comparison.element_count, comparison.max_abs,
-                comparison.max_ulp, comparison.first_bad);
-  return text;
+  std::snprintf(
+      text, sizeof text, "%" PRId64 " of %" PRId64 " differ, max abs %g, max ulp %" PRIu64,
+      comparison.mismatch_count, comparison.element_count, comparison.max_abs, comparison.max_ulp);
+  return comparison.first_bad < 0 ? text
+                                  : text + (", first bad " + std::to_string(comparison.first_bad));
 }
 
 std::vector<Compared> compareExpected(const Opened &opened, const Options &options,

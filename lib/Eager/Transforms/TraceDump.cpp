@@ -1,6 +1,7 @@
 #include "Eager/Transforms/TraceDump.h"
 
 #include "Eager/Evaluate.h"
+#include "tracert/SavePath.h"
 
 #include <algorithm>
 #include <set>
@@ -100,6 +101,7 @@ public:
       : record(record), options(options), dump(dump) {}
 
   Status run() {
+    TRACERT_TRY(tracert::checkSavePath(dump.path));
     TRACERT_TRY(checkDumpable(record, options.name));
     TRACERT_TRY(classifySlots());
     TRACERT_TRY(chooseNames());

@@ -81,6 +81,14 @@ const BadProgram kBadPrograms[] = {
      },
      "'x' is named twice"},
     {"output_names", [](Program &p) { p.outputs[1].name = p.outputs[0].name; }, "is named twice"},
+    {"input_name_with_nul", [](Program &p) { p.inputs[0].name = std::string("a\0b", 3); },
+     "text without NUL"},
+    {"output_name_overlong", [](Program &p) { p.outputs[0].name = "\xC0\x80"; },
+     "text without NUL"},
+    {"output_name_surrogate", [](Program &p) { p.outputs[0].name = "\xED\xA0\x80"; },
+     "text without NUL"},
+    {"output_name_cut", [](Program &p) { p.outputs[0].name = "\xF0\x9F\x98"; }, "text without NUL"},
+    {"size_name_byte", [](Program &p) { p.symbols[0].name = "n\xFF"; }, "text without NUL"},
     {"output_undefined",
      [](Program &p) {
        p.values.push_back(p.values[0]);
