@@ -47,6 +47,11 @@ NativeSection sectionOf(const Program &program) {
   return section;
 }
 
+void launchFirst(NativeSection &section) {
+  std::vector<Instruction> &schedule = section.blocks[0].instructions;
+  schedule.insert(schedule.begin(), {InstructionKind::Launch, 0, 0, 0});
+}
+
 const BadProgram kBadPrograms[] = {
     {"use_before_definition", [](Program &p) { std::swap(p.ops[0], p.ops[1]); },
      "before it is defined"},
@@ -192,6 +197,28 @@ const BadProgram kBadPrograms[] = {
        p.sections[0].blocks[0].instructions.push_back({InstructionKind::Launch, 0, 0, 7});
      },
      "launches a kernel that does not exist"},
+    {"launch_loads_too_early",
+     [](Program &p) {
+       p.sections = {sectionOf(p)};
+       p.sections[0].kernels[0].accesses[0].value = p.ops[0].results[0];
+       launchFirst(p.sections[0]);
+     },
+     "before it is there"},
+    {"launch_stores_of_others",
+     [](Program &p) {
+       p.sections = {sectionOf(p)};
+       p.sections[0].kernels[0].accesses[0].kind = AccessKind::Store;
+       launchFirst(p.sections[0]);
+     },
+     "which it does not compute"},
+    {"launch_covers_too_early",
+     [](Program &p) {
+       p.sections = {sectionOf(p)};
+       p.sections[0].coveredOps = {0};
+       launchFirst(p.sections[0]);
+       p.sections[0].blocks[0].instructions[0].coveredCount = 1;
+     },
+     "before its types are checked"},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, Verify, testing::ValuesIn(kBadPrograms),
