@@ -245,6 +245,39 @@ TEST(File, DamageBehindTheHashesIsSurvived) {
   EXPECT_GT(accepted, 100);
 }
 
+/// The bytes with another length of the segment of that kind, and right checksums of the headers.
+std::vector<uint8_t> withSegmentLength(std::string bytes, SegmentKind kind, uint64_t length) {
+  Preamble preamble;
+  std::memcpy(&preamble, bytes.data(), sizeof preamble);
+  std::vector<SegmentEntry> table(preamble.segmentCount);
+  size_t tableBytes = table.size() * sizeof(SegmentEntry);
+  std::memcpy(table.data(), bytes.data() + preamble.tableOffset, tableBytes);
+  for (SegmentEntry &entry : table) {
+    entry.length = entry.kind == static_cast<uint32_t>(kind) ? length : entry.length;
+  }
+  preamble.tableCrc = crc32(table.data(), tableBytes);
+  preamble.preambleCrc = crc32(&preamble, offsetof(Preamble, preambleCrc));
+  std::memcpy(bytes.data() + preamble.tableOffset, table.data(), tableBytes);
+  std::memcpy(bytes.data(), &preamble, sizeof preamble);
+  return {bytes.begin(), bytes.end()};
+}
+
+/// Of a constant of 40 bytes, one byte less is refused, not read from beyond the segment.
+TEST(File, AConstantEndsInsideItsSegment) {
+  ProgramKit kit;
+  ValueId x = kit.input("x", DType::Float32, {10});
+  ValueId weights = kit.constant(iota(DType::Float32, {10}));
+  kit.output("sum", kit.op(OpKind::add, {}, {x, weights}));
+  Result<std::string> bytes = serializeProgram(*kit.finish(), {});
+  ASSERT_TRUE(bytes.ok());
+  for (uint64_t length : {40, 39, 1, 0}) {
+    auto copy = std::make_shared<std::vector<uint8_t>>(
+        withSegmentLength(*bytes, SegmentKind::Weights, length));
+    auto loaded = readProgram(*copy, copy, {}, HashCheck::Skip);
+    EXPECT_EQ(loaded.ok(), length == 40) << length << ": " << loaded.status().message();
+  }
+}
+
 TEST(File, MessagesSayWhatIsWrong) {
   std::string bytes = sampleBytes();
   auto messageOf = [](const std::string &changed) { return load(changed).status().message(); };
