@@ -100,6 +100,12 @@ public:
   /// Compiles for all targets, adds test vectors from the recorded eager call and writes the file.
   /// InvalidArgument when the trace has host reads or excluded regions, naming their lines.
   virtual Status dump(const DumpOptions &options) const = 0;
+  /// Whether the latest specialisation was recorded with arguments that were one tensor, or views
+  /// that the function views or writes: a file's inputs share nothing, so its program is another.
+  virtual bool sharesArguments() const = 0;
+  /// Copies of that call's arguments, which share nothing, to record the function again with.
+  /// InvalidArgument when one is gone.
+  virtual Result<std::vector<Tensor>> recordedArguments() const = 0;
   /// Captured tensors that the latest specialisation writes: a dump's session state, in order.
   virtual Result<std::vector<Tensor>> writtenCaptures() const = 0;
   struct Stats {
@@ -125,14 +131,23 @@ public:
 /// begin() of an inner scope does nothing and the outer one records.
 class CallScope {
 public:
+  enum class Purpose : uint8_t {
+    /// Replays the record that fits, or records.
+    Call,
+    /// Records for dump(): nothing is committed, and calls do not see the record.
+    RecordForDump,
+  };
   explicit CallScope(std::shared_ptr<TracedFunction> function);
   ~CallScope(); // abandons the call unless finished
   /// Starts recording or a checked replay. TraceMismatch "argument structure"/"dtype" on a bad
   /// call.
-  Status begin(const CallArguments &arguments);
+  Status begin(const CallArguments &arguments, Purpose purpose = Purpose::Call);
   /// The body returned `results` (the tensors in what it returned; must be given, so that they are
   /// outputs). Runs what is pending and commits.
   Status finish(std::span<const Tensor> results);
+  /// After finish(): the call was recorded with arguments that share memory; see
+  /// TracedFunction::sharesArguments().
+  bool recordedSharedArguments() const;
   /// The body ended by an exception: commits nothing. Returns the data error of an op that came
   /// before, which eager code would have met first.
   Status abandon();

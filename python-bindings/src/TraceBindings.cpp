@@ -102,8 +102,7 @@ void deallocateTrace(PyObject *self) {
   Py_TYPE(self)->tp_free(self);
 }
 
-/// begin(tensors, names, structure) -> TraceCall
-PyObject *begin(PyObject *self, PyObject *args) {
+PyObject *beginCall(PyObject *self, PyObject *args, CallScope::Purpose purpose) {
   PyObject *tensors;
   PyObject *names;
   PyObject *structure;
@@ -114,7 +113,7 @@ PyObject *begin(PyObject *self, PyObject *args) {
     return nullptr;
   }
   auto scope = std::make_unique<CallScope>(reinterpret_cast<TraceObject *>(self)->function);
-  Status status = scope->begin(arguments);
+  Status status = scope->begin(arguments, purpose);
   if (!status.ok()) {
     return raise(status);
   }
@@ -123,6 +122,20 @@ PyObject *begin(PyObject *self, PyObject *args) {
     new (&call->scope) std::unique_ptr<CallScope>(std::move(scope));
   }
   return reinterpret_cast<PyObject *>(call);
+}
+
+/// begin(tensors, names, structure) -> TraceCall
+PyObject *begin(PyObject *self, PyObject *args) {
+  return beginCall(self, args, CallScope::Purpose::Call);
+}
+
+/// begin_for_dump(tensors, names, structure) -> TraceCall that records and commits nothing
+PyObject *beginForDump(PyObject *self, PyObject *args) {
+  return beginCall(self, args, CallScope::Purpose::RecordForDump);
+}
+
+PyObject *sharesArguments(PyObject *self, PyObject *) {
+  return PyBool_FromLong(functionOf(self).sharesArguments());
 }
 
 PyObject *explain(PyObject *self, PyObject *) {
@@ -288,14 +301,12 @@ PyObject *dump(PyObject *self, PyObject *args) {
   return none(functionOf(self).dump(options));
 }
 
-/// written_captures() -> list of tensors
-PyObject *writtenCaptures(PyObject *self, PyObject *) {
-  Result<std::vector<Tensor>> captures = functionOf(self).writtenCaptures();
-  if (!captures.ok()) {
-    return raise(captures.status());
+PyObject *tensorList(Result<std::vector<Tensor>> tensors) {
+  if (!tensors.ok()) {
+    return raise(tensors.status());
   }
   PyObject *list = PyList_New(0);
-  for (Tensor &tensor : *captures) {
+  for (Tensor &tensor : *tensors) {
     PyObject *object = list ? wrapTensor(std::move(tensor)) : nullptr;
     if (list && (!object || PyList_Append(list, object) < 0)) {
       Py_CLEAR(list);
@@ -305,9 +316,22 @@ PyObject *writtenCaptures(PyObject *self, PyObject *) {
   return list;
 }
 
+/// written_captures() -> list of tensors
+PyObject *writtenCaptures(PyObject *self, PyObject *) {
+  return tensorList(functionOf(self).writtenCaptures());
+}
+
+/// recorded_arguments() -> list of tensors that share nothing
+PyObject *recordedArguments(PyObject *self, PyObject *) {
+  return tensorList(functionOf(self).recordedArguments());
+}
+
 PyMethodDef traceMethods[] = {
     {"written_captures", writtenCaptures, METH_NOARGS, nullptr},
+    {"recorded_arguments", recordedArguments, METH_NOARGS, nullptr},
+    {"shares_arguments", sharesArguments, METH_NOARGS, nullptr},
     {"begin", begin, METH_VARARGS, nullptr},
+    {"begin_for_dump", beginForDump, METH_VARARGS, nullptr},
     {"explain", explain, METH_NOARGS, nullptr},
     {"graph", graph, METH_O, nullptr},
     {"stats", stats, METH_NOARGS, nullptr},
@@ -329,6 +353,7 @@ void deallocateCall(PyObject *self) {
 }
 
 /// finish(results): runs what is pending and commits.
+/// finish(results) -> whether the call was recorded with arguments that share memory
 PyObject *finish(PyObject *self, PyObject *list) {
   std::unique_ptr<CallScope> scope = std::move(reinterpret_cast<CallObject *>(self)->scope);
   std::vector<Tensor> results;
@@ -338,7 +363,10 @@ PyObject *finish(PyObject *self, PyObject *list) {
   if (!readTensors(list, results)) {
     return nullptr;
   }
-  return none(scope->finish(results));
+  if (Status status = scope->finish(results); !status.ok()) {
+    return raise(status);
+  }
+  return PyBool_FromLong(scope->recordedSharedArguments());
 }
 
 /// abandon(is_error): raises the data error that eager code would have met before an exception.

@@ -5,13 +5,14 @@ Usage: `dump(traced_function, "model.trc", ...)`. The core writes beside the pat
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 from typing import TYPE_CHECKING, Any
 
 from ._check_file import check_file
 from ._core import is_tracing
-from ._nest import result_tensors
+from ._nest import Flattener, fill, result_tensors
 from ._paths import check_path
 from .trace import Dim
 
@@ -131,6 +132,24 @@ def _run_test_inputs(traced: TracedFunction, test_inputs: Any) -> list[Any]:
     return calls
 
 
+def _record_separately(traced: TracedFunction) -> None:
+    """Records the call again with tensors that share nothing, as a file's inputs do; commits nothing."""
+    arguments = fill(traced._shared_call, traced._core.recorded_arguments())
+    flat = Flattener()
+    for name, value in arguments.items():
+        flat.add(name, value)
+    bound = inspect.BoundArguments(traced._signature, arguments)  # type: ignore[arg-type]
+    call = traced._core.begin_for_dump(flat.tensors, flat.names, flat.structure())
+    try:
+        tensors = result_tensors(traced._function(*bound.args, **bound.kwargs), [])
+    except BaseException as error:
+        call.abandon(False)
+        error.add_note("while dump() recorded the function once more: tensors of the recorded call shared memory, which "
+                       "a file's inputs do not")
+        raise
+    call.finish(tensors)
+
+
 def dump(traced: TracedFunction, path: Any, *, arg_names: list[str] | None, output_names: list[str] | None, dynamic: Any,
          targets: Any, test_inputs: Any, test_vectors: bool, keep_locs: bool, user_info: Any) -> dict[str, Any]:
     """See TracedFunction.dump."""
@@ -145,6 +164,8 @@ def dump(traced: TracedFunction, path: Any, *, arg_names: list[str] | None, outp
     isas = _check_targets(targets)
     symbols = _check_dynamic(dynamic, inputs or recorded_names)
     info = "" if user_info is None else _check_user_info(user_info)
+    if traced._core.shares_arguments():
+        _record_separately(traced)
     calls = _run_test_inputs(traced, test_inputs)
     reports: list[dict[str, Any]] = []
 

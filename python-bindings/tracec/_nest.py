@@ -8,11 +8,13 @@ if it is equal, so values are written exactly (repr of a float is exact; True, 1
 
 from __future__ import annotations
 
+import itertools
+
 from ._core import Size, Tensor, dtype
 
 TYPE_CHECKING = False  # typing and dataclasses are slow to import
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Callable
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice)
 
@@ -25,6 +27,11 @@ def _fields(value: Any) -> list[str] | None:
     import dataclasses
 
     return [field.name for field in dataclasses.fields(value)]
+
+
+def _ordered(value: dict[Any, Any]) -> list[Any]:
+    """The keys of a dict, whose order is no structure."""
+    return sorted(value, key=lambda key: (type(key).__qualname__, repr(key)))
 
 
 class Flattener:
@@ -56,9 +63,7 @@ class Flattener:
                 return f"[{text}]"
             return f"({text},)" if type(value) is tuple else f"{type(value).__qualname__}({text})"
         if isinstance(value, dict):
-            # The order of keys is no structure.
-            keys = sorted(value, key=lambda key: (type(key).__qualname__, repr(key)))
-            return "{" + ", ".join(f"{key!r}: {self._visit(f'{path}[{key!r}]', value[key])}" for key in keys) + "}"
+            return "{" + ", ".join(f"{key!r}: {self._visit(f'{path}[{key!r}]', value[key])}" for key in _ordered(value)) + "}"
         fields = _fields(value)
         if fields is not None:
             items = [f"{f}={self._visit(f'{path}.{f}', getattr(value, f))}" for f in fields]
@@ -79,6 +84,47 @@ class Flattener:
         # Any other object is the same only if it is the same object, so it must stay alive.
         self.baked.append(value)
         return f"{kind.__qualname__} object #{id(value)}"
+
+
+class _Hole:
+    """Where a tensor was: its number in the order of a Flattener."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+def _map(value: Any, is_leaf: Callable[[Any], bool], replace: Callable[[Any], Any]) -> Any:
+    """The nest with its leaves replaced, visited in the order of a Flattener."""
+    if is_leaf(value):
+        return replace(value)
+    if isinstance(value, (list, tuple)):
+        items = [_map(item, is_leaf, replace) for item in value]
+        if type(value) in (list, tuple):
+            return type(value)(items)
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    if isinstance(value, dict):
+        made = {key: _map(value[key], is_leaf, replace) for key in _ordered(value)}
+        return {key: made[key] for key in value}
+    fields = _fields(value)
+    if fields is None:
+        return value
+    import copy
+
+    twin = copy.copy(value)
+    for field in fields:
+        object.__setattr__(twin, field, _map(getattr(value, field), is_leaf, replace))
+    return twin
+
+
+def hollow(arguments: Any) -> dict[str, Any]:
+    """Named arguments with numbered holes in place of their tensors, which are not kept alive."""
+    count = itertools.count()
+    return {name: _map(value, lambda leaf: type(leaf) is Tensor, lambda _: _Hole(next(count))) for name, value in arguments}
+
+
+def fill(arguments: dict[str, Any], tensors: list[Tensor]) -> dict[str, Any]:
+    """What hollow() was given, with these tensors."""
+    return {name: _map(value, lambda leaf: type(leaf) is _Hole, lambda hole: tensors[hole.number]) for name, value in arguments.items()}
 
 
 def result_tensors(value: Any, found: list[Tensor]) -> list[Tensor]:

@@ -10,7 +10,7 @@ import weakref
 from collections import namedtuple
 
 from . import _core
-from ._nest import Flattener, result_tensors
+from ._nest import Flattener, hollow, result_tensors
 
 TYPE_CHECKING = False  # typing and inspect are slow to import
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ class TracedFunction:
         self._kept: dict[str, list[Any]] = {}
         self._names: list[str] = []
         self._structure = ""
+        self._shared_call: dict[str, Any] = {}
         self._bound: weakref.WeakKeyDictionary[Any, TracedFunction] = weakref.WeakKeyDictionary()
 
     def __get__(self, instance: Any, owner: type | None = None) -> TracedFunction:
@@ -142,7 +143,9 @@ class TracedFunction:
             # An op before may have failed in eager code; then its error is raised instead.
             call.abandon(isinstance(error, Exception))
             raise
-        call.finish(tensors)
+        if call.finish(tensors):
+            # dump() records such a call once more with copies of its tensors.
+            self._shared_call = hollow(self._bind(args, kwargs))
         if flat.baked:
             self._kept.setdefault(structure, flat.baked)
         self._names = flat.names
@@ -204,6 +207,10 @@ class TracedFunction:
             they and its results are the file's test vectors in place of the recorded call. test_vectors: False checks
             the file with its vectors and then leaves them out. keep_locs: keep source lines. user_info: JSON data kept
             in the file.
+
+        The signature follows the function's parameters. When tensors of the recorded call shared memory (`f(x, x)`, or
+        views that the function writes), the function is run once more on copies of them, and nothing that it writes to
+        tensors is kept.
 
         Symbolic links are followed. The path may be str, bytes or os.PathLike; it must name a regular file or nothing.
 

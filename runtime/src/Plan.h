@@ -142,6 +142,8 @@ struct Plan {
   std::vector<std::pair<ValueId, TensorType>> unplanned;
   std::vector<OpIndex> pendingChecks;
   bool keepsAllValues = false;
+  /// In another order than the one in which sets were found to be in place: none is.
+  bool isOpByOp = false;
 
   uint32_t rootOf(uint32_t storage) const {
     while (storages[storage].mergedInto != kNoIndex) {

@@ -1,3 +1,4 @@
+#include "OpOrder.h"
 #include "Plan.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ public:
     addInputs(inputs);
     addConstants();
     if (options.isOpByOp) {
-      for (OpIndex op = 0; op < program.ops.size(); ++op) {
+      for (OpIndex op : recordedOrder(program)) {
         TRACERT_TRY(planDynamicOp(op, /*types=*/nullptr));
       }
     } else {
@@ -496,6 +497,7 @@ Result<std::unique_ptr<Plan>> buildPlan(const ExecutorCore &core,
     plan->key.insert(plan->key.end(), input.strides.begin(), input.strides.end());
   }
   plan->keepsAllValues = options.keepsAllValues;
+  plan->isOpByOp = options.isOpByOp;
   PlanBuilder builder(core, options, *plan);
   Status status = builder.run(inputs);
   failedOp = builder.failedOp;

@@ -83,8 +83,8 @@ Status PlanRunner::giveMemory(Plan &plan, ValueId id, const TensorType &type) {
 bool PlanRunner::tryInPlace(Plan &plan, const OpDef &op) {
   PlanValue &old = plan.values[op.operands[0]];
   PlanValue &result = plan.values[op.results[0]];
-  bool canShare = op.inPlace && !plan.keepsAllValues && old.state == ValueState::Dynamic &&
-                  old.buffer && result.state == ValueState::Dynamic && old.buffer->isUnique() &&
+  bool canShare = op.inPlace && !plan.isOpByOp && old.state == ValueState::Dynamic && old.buffer &&
+                  result.state == ValueState::Dynamic && old.buffer->isUnique() &&
                   !old.buffer->isForeign() && old.view.data == old.buffer->data() &&
                   old.view.isContiguous();
   // Kept by outputs: they are read after every step.

@@ -20,6 +20,12 @@ std::string locText(const tracert::SourceLoc &loc) {
 }
 
 Status checkDumpable(const TraceRecord &record, const std::string &name) {
+  if (record.sharesArguments()) {
+    return Status::invalidArgument("'" + name +
+                                   "' cannot be dumped: the recorded call's arguments " +
+                                   "share memory, which a file's inputs do not")
+        .withAdvice("call the function with tensors of their own before dump()");
+  }
   for (size_t s = 0; s + 1 < record.segments.size(); ++s) {
     const TraceSegment &segment = record.segments[s];
     std::string what = segment.endsInExcluded ? "an excluded region" : "a host read";
@@ -129,6 +135,9 @@ private:
   Status classifySlots() {
     for (uint32_t i = 0; i < record.slots.size(); ++i) {
       const TraceSlot &slot = record.slots[i];
+      if (slot.kind == TraceSlot::Kind::ArgumentBase) {
+        continue;
+      }
       if (slot.kind == TraceSlot::Kind::Captured && !isWritten(i)) {
         constantSlots.push_back(i);
         continue;
@@ -151,8 +160,6 @@ private:
         const TraceSlot &s = record.slots[slot];
         if (s.kind == TraceSlot::Kind::Argument) {
           inputNames.push_back(record.argumentNames[s.argument]);
-        } else if (s.kind == TraceSlot::Kind::ArgumentBase) {
-          inputNames.push_back(record.argumentNames[s.argument] + "_base");
         }
       }
     }
@@ -350,6 +357,9 @@ private:
   Status findRecordedValues(Values &all) {
     std::string gone;
     for (uint32_t i = 0; i < all.size(); ++i) {
+      if (record.slots[i].kind == TraceSlot::Kind::ArgumentBase) {
+        continue;
+      }
       const RecordedInput &input = record.recordedInputs[i];
       auto known = slotValues.find(i);
       if (known != slotValues.end() || input.value) {
@@ -476,6 +486,33 @@ private:
 };
 
 } // namespace
+
+Result<std::vector<Tensor>> copyRecordedArguments(const TraceRecord &record) {
+  std::vector<Tensor> copies(record.signature.sameAs.size());
+  for (size_t i = 0; i < copies.size(); ++i) {
+    uint32_t argument = record.signature.sameAs[i];
+    auto slot = std::find_if(record.slots.begin(), record.slots.end(), [&](const TraceSlot &one) {
+      return one.kind == TraceSlot::Kind::Argument && one.argument == argument;
+    });
+    const RecordedInput &input =
+        record.recordedInputs[static_cast<size_t>(slot - record.slots.begin())];
+    Value value = input.value;
+    if (!value) {
+      Tensor tensor = input.tensor.lock();
+      if (!tensor.isDefined()) {
+        return Status::invalidArgument("the recorded call's arguments share memory, which a file's "
+                                       "inputs do not, and '" +
+                                       record.argumentNames[i] +
+                                       "' is gone, so that it cannot be recorded again")
+            .withAdvice("call the function with tensors of their own before dump()");
+      }
+      TRACERT_ASSIGN(value, tensor.read());
+    }
+    TRACERT_ASSIGN(value, contiguousCopy(value));
+    copies[i] = Tensor::fromValue(std::move(value));
+  }
+  return copies;
+}
 
 std::vector<Tensor> capturesWrittenBy(const TraceRecord &record) {
   std::vector<Tensor> captures;

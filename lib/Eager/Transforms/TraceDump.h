@@ -10,6 +10,9 @@ namespace tracec {
 /// recorded call is the test vector: its outputs are computed op by op with the eager kernels.
 Status dumpRecord(const TraceRecord &record, const TraceOptions &options, const DumpOptions &dump);
 
+/// Copies of the recorded call's arguments, one each. InvalidArgument when one is gone.
+Result<std::vector<Tensor>> copyRecordedArguments(const TraceRecord &record);
+
 /// The tensors of the session state that dumpRecord makes, in the order of its inputs.
 std::vector<Tensor> capturesWrittenBy(const TraceRecord &record);
 

@@ -205,6 +205,44 @@ TraceGraph TraceRecord::wholeGraph(const std::string &name) const {
   return graph(name, 0, static_cast<uint32_t>(steps.size()), inputs, outputs, GuardSet::None);
 }
 
+bool TraceRecord::sharesArguments() const {
+  for (uint32_t i = 0; i < signature.sameAs.size(); ++i) {
+    if (signature.sameAs[i] != i) {
+      return true;
+    }
+  }
+  std::vector<uint8_t> isUsed(vars.size(), 0);
+  for (const OpStep &op : ops) {
+    for (VarId operand : op.operands) {
+      isUsed[operand] = 1;
+    }
+  }
+  for (const TraceWrite &write : writes) {
+    const TraceSlot &slot = slots[write.slot];
+    isUsed[slot.var] = 1;
+    // Another argument of the written cell.
+    for (uint32_t i = 0; slot.kind == TraceSlot::Kind::Argument && i < signature.cellOf.size();
+         ++i) {
+      if (i != slot.argument && signature.cellOf[i] == signature.cellOf[slot.argument]) {
+        return true;
+      }
+    }
+  }
+  for (const TraceGuard &guard : guards) {
+    const TraceSlot *root = guard.isInFile && slotOfVar[guard.operands[0]] != ~0u
+                                ? &slots[slotOfVar[guard.operands[0]]]
+                                : nullptr;
+    // The file's own test vector lies in order.
+    if (root && guard.call.kind == OpKind::guard_view && !root->isContiguous &&
+        root->kind == TraceSlot::Kind::Argument) {
+      return true;
+    }
+  }
+  return std::any_of(slots.begin(), slots.end(), [&](const TraceSlot &slot) {
+    return slot.kind == TraceSlot::Kind::ArgumentBase && isUsed[slot.var];
+  });
+}
+
 uint32_t TraceRecord::opAfter(uint32_t step) const {
   while (step < steps.size() && steps[step].isConstant) {
     ++step;

@@ -168,6 +168,8 @@ struct TraceRecord {
   /// Into `constants`; ~0: no constant.
   std::vector<uint32_t> constantOfVar;
 
+  /// See TracedFunction::sharesArguments().
+  bool sharesArguments() const;
   /// The bits of alwaysOnes for the op's results; none if they cannot be told.
   std::vector<uint64_t> alwaysOnesOf(const OpStep &op, size_t resultCount) const;
   /// A graph of the steps [first, end), for the compiler or for printing. `inputTypes`: of the call

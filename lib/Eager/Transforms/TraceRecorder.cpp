@@ -26,8 +26,8 @@ Value smallCopy(const Value &value) {
 }
 } // namespace
 
-TraceRecorder::TraceRecorder(const CallArguments &call, CallSignature signature)
-    : TraceSession(call) {
+TraceRecorder::TraceRecorder(const CallArguments &call, CallSignature signature, bool commits)
+    : TraceSession(call), commits(commits) {
   record.signature = std::move(signature);
   record.argumentNames = call.names;
   record.segments.push_back({});
@@ -172,6 +172,9 @@ Status TraceRecorder::storeCell(Cell &cell, Value value) {
 }
 
 void TraceRecorder::commit() {
+  if (!commits) {
+    return;
+  }
   for (auto &[cell, value] : pending) {
     cell->value = std::move(value);
   }

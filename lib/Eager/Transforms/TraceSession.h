@@ -48,7 +48,8 @@ protected:
 /// Runs the call eagerly and writes the record.
 class TraceRecorder final : public TraceSession {
 public:
-  TraceRecorder(const CallArguments &arguments, CallSignature signature);
+  /// `commits`: false for a recording that must leave no trace outside.
+  TraceRecorder(const CallArguments &arguments, CallSignature signature, bool commits = true);
 
   Result<Values> apply(const OpCall &call, std::span<const Value> operands, Next next) override;
   Result<Value> readCell(Cell &cell) override;
@@ -83,6 +84,7 @@ private:
   void commit();
 
   static constexpr int64_t kNoStep = -1;
+  const bool commits;
   TraceRecord record;
   /// By var: the op's step; kNoStep for constants and slots.
   std::vector<int64_t> madeAtStep;

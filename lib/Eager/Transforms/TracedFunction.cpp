@@ -144,13 +144,30 @@ public:
   std::string explain() const override;
 
   Status dump(const DumpOptions &dumpOptions) const override {
-    TRACERT_ASSIGN(std::shared_ptr<CompiledRecord> record, latest());
+    TRACERT_ASSIGN(std::shared_ptr<CompiledRecord> record, recordForDump());
     return dumpRecord(record->record, options, dumpOptions);
   }
 
-  Result<std::vector<Tensor>> writtenCaptures() const override {
+  bool sharesArguments() const override {
+    Result<std::shared_ptr<CompiledRecord>> record = recordForDump();
+    return record.ok() && (*record)->record.sharesArguments();
+  }
+
+  Result<std::vector<Tensor>> recordedArguments() const override {
     TRACERT_ASSIGN(std::shared_ptr<CompiledRecord> record, latest());
+    return copyRecordedArguments(record->record);
+  }
+
+  Result<std::vector<Tensor>> writtenCaptures() const override {
+    TRACERT_ASSIGN(std::shared_ptr<CompiledRecord> record, recordForDump());
     return capturesWrittenBy(record->record);
+  }
+
+  void setRecordForDump(TraceRecord record) {
+    auto made = std::make_shared<CompiledRecord>(std::move(record), options);
+    std::lock_guard lock(mutex);
+    separate = std::move(made);
+    separateOf = records.latest();
   }
 
   Stats stats() const override {
@@ -166,6 +183,13 @@ public:
   }
 
 private:
+  /// The latest record, or the one that was made of the same call without sharing.
+  Result<std::shared_ptr<CompiledRecord>> recordForDump() const {
+    TRACERT_ASSIGN(std::shared_ptr<CompiledRecord> record, latest());
+    std::lock_guard lock(mutex);
+    return separate && separateOf == record ? separate : record;
+  }
+
   Result<std::shared_ptr<CompiledRecord>> latest() const {
     std::lock_guard lock(mutex);
     if (records.empty()) {
@@ -199,6 +223,9 @@ private:
   const TraceOptions options;
   mutable std::mutex mutex;
   tracert::RecentList<std::shared_ptr<CompiledRecord>> records{tracert::kMaxSpecialisations};
+  /// What setRecordForDump() was given, for the record that was the latest then.
+  std::shared_ptr<CompiledRecord> separate;
+  std::shared_ptr<CompiledRecord> separateOf;
   /// Of records that were dropped.
   Stats goneStats;
   std::string lastMiss;
@@ -274,6 +301,8 @@ struct CallScope::Impl {
   Transform *previous = nullptr;
   uint64_t previousSerial = 0;
   bool isActive = false;
+  Purpose purpose = Purpose::Call;
+  bool sharedArguments = false;
 
   TraceSession *session() const {
     return recorder ? static_cast<TraceSession *>(recorder.get()) : replayer;
@@ -309,13 +338,20 @@ Status CallScope::abandon() {
   return impl->session() ? impl->session()->abandon(TraceSession::FindError::Yes) : Status();
 }
 
-Status CallScope::begin(const CallArguments &arguments) {
+Status CallScope::begin(const CallArguments &arguments, Purpose purpose) {
   // Inside another traced call, or in its excluded region, the body simply runs.
   if (creationSerial() != 0) {
     return Status();
   }
   impl->arguments = arguments;
+  impl->purpose = purpose;
   CallSignature signature = signatureOf(impl->arguments);
+  if (purpose == Purpose::RecordForDump) {
+    impl->recorder = std::make_unique<TraceRecorder>(impl->arguments, std::move(signature),
+                                                     /*commits=*/false);
+    impl->install();
+    return Status();
+  }
   TRACERT_ASSIGN(std::shared_ptr<CompiledRecord> record, impl->function->find(signature));
   if (record) {
     impl->replayer = new TraceReplayer(impl->arguments, std::move(record));
@@ -333,10 +369,18 @@ Status CallScope::finish(std::span<const Tensor> results) {
   Status status = impl->session()->finish(results);
   impl->remove();
   if (status.ok() && impl->recorder) {
-    impl->function->add(impl->recorder->takeRecord());
+    TraceRecord record = impl->recorder->takeRecord();
+    impl->sharedArguments = record.sharesArguments();
+    if (impl->purpose == Purpose::RecordForDump) {
+      impl->function->setRecordForDump(std::move(record));
+    } else {
+      impl->function->add(std::move(record));
+    }
   }
   return status;
 }
+
+bool CallScope::recordedSharedArguments() const { return impl->sharedArguments; }
 
 ExcludeScope::ExcludeScope() = default;
 
