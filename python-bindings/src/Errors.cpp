@@ -1,6 +1,7 @@
 #include "Errors.h"
 
 #include "tracec/Trace.h"
+#include "tracert/RunControl.h"
 
 #include <cstdarg>
 #include <string>
@@ -48,7 +49,10 @@ PyObject *exceptionFor(StatusCode code) {
   case StatusCode::Internal:
     break;
   }
-  return PyExc_RuntimeError;
+  if (code == tracert::kDeadlineExceeded) {
+    return PyExc_TimeoutError;
+  }
+  return code == tracert::kResourceExhausted ? PyExc_MemoryError : PyExc_RuntimeError;
 }
 
 bool isOurFrame(PyFrameObject *frame) {
@@ -123,6 +127,15 @@ ErrorText textFor(StatusCode code) {
   case StatusCode::TraceMismatch:
   case StatusCode::Internal:
     break;
+  }
+  if (code == tracert::kCancelled) {
+    return {"TC0403", "run it again"};
+  }
+  if (code == tracert::kResourceExhausted) {
+    return {"TC0404", "give load() a larger load_limit or memory_limit if you trust the file"};
+  }
+  if (code == tracert::kDeadlineExceeded) {
+    return {"TC0405", "give load() a larger time_limit, or use smaller inputs"};
   }
   return {"TC0901", "make a small program that shows it and report it: this is a bug of tracec"};
 }

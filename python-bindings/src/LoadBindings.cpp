@@ -6,6 +6,8 @@
 #include "TensorObject.h"
 #include "ToPython.h"
 #include "tracert/Executor.h"
+#include "tracert/Limits.h"
+#include "tracert/RunControl.h"
 
 #include <cstring>
 #include <new>
@@ -28,6 +30,10 @@ struct Loaded {
   std::shared_ptr<const Program> program;
   /// The executor runs on it.
   std::shared_ptr<tracert::ThreadPool> pool;
+  /// Of each run and each test vector; 0: none.
+  uint64_t timeLimitMs = 0;
+  uint64_t memoryLimit = 0;
+  tracert::RunControl control;
   std::unique_ptr<Executor> executor;
 };
 struct ModelObject {
@@ -44,14 +50,17 @@ Status named(const std::string &path, const Status &status) {
   return isNamed ? status : status.withMessage(path + ": " + status.message());
 }
 
-/// Model(path, section, verify_all)
+/// Model(path, section, verify_all, copy=False, load_limit=0, memory_limit=0, time_limit_ms=0)
 PyObject *newModel(PyTypeObject *type, PyObject *args, PyObject *) {
   const char *pathText;
   Py_ssize_t pathSize;
   PyObject *sectionName;
   int verifyAll;
+  int copy = 0;
+  unsigned long long loadLimit = 0, memoryLimit = 0, timeLimitMs = 0;
   Section section;
-  if (!PyArg_ParseTuple(args, "y#Op", &pathText, &pathSize, &sectionName, &verifyAll) ||
+  if (!PyArg_ParseTuple(args, "y#Op|pKKK", &pathText, &pathSize, &sectionName, &verifyAll, &copy,
+                        &loadLimit, &memoryLimit, &timeLimitMs) ||
       !readSection(sectionName, section)) {
     return nullptr;
   }
@@ -59,6 +68,8 @@ PyObject *newModel(PyTypeObject *type, PyObject *args, PyObject *) {
   tracert::LoadOptions options;
   options.verifyAll = verifyAll != 0;
   options.portableOnly = section.kind == SectionChoice::Portable;
+  options.copy = copy != 0;
+  options.memoryLimit = loadLimit;
   Result<std::shared_ptr<const Program>> program = tracert::loadProgram(path, options);
   if (!program.ok()) {
     return raise(named(path, program.status()));
@@ -68,14 +79,19 @@ PyObject *newModel(PyTypeObject *type, PyObject *args, PyObject *) {
                              static_cast<Isa>(section.isa)};
   std::shared_ptr<tracert::ThreadPool> pool = evalOptions().pool;
   executorOptions.pool = pool.get();
+  auto loaded = std::make_unique<Loaded>();
+  loaded->timeLimitMs = timeLimitMs;
+  loaded->memoryLimit = executorOptions.memoryLimit = memoryLimit;
   Result<std::unique_ptr<Executor>> executor = Executor::create(*program, executorOptions);
   if (!executor.ok()) {
     return raise(named(path, executor.status()));
   }
+  loaded->program = std::move(*program);
+  loaded->pool = std::move(pool);
+  loaded->executor = std::move(*executor);
   PyObject *self = type->tp_alloc(type, 0);
   if (self) {
-    reinterpret_cast<ModelObject *>(self)->loaded =
-        new Loaded{std::move(*program), std::move(pool), std::move(*executor)};
+    reinterpret_cast<ModelObject *>(self)->loaded = loaded.release();
   }
   return self;
 }
@@ -215,6 +231,7 @@ PyObject *run(PyObject *self, PyObject *list) {
     values.push_back(std::move(value));
   }
   std::vector<OwnedTensor> outputs;
+  tracert::RunScope scope(loaded.control, loaded.timeLimitMs);
   Status status = loaded.executor->run(views, outputs);
   if (!status.ok()) {
     return raise(status);
@@ -299,14 +316,17 @@ Status verifyVector(const Program &program, Executor &executor, const tracert::T
 }
 
 /// Runs all vectors in one section.
-Status verifySection(const std::shared_ptr<const Program> &program, SectionChoice section) {
+Status verifySection(Loaded &loaded, SectionChoice section) {
+  const std::shared_ptr<const Program> &program = loaded.program;
   tracert::ExecutorOptions options;
   options.section = section;
+  options.memoryLimit = loaded.memoryLimit;
   // Without vectors the section must still be one that can be made ready to run.
   TRACERT_TRY(Executor::create(program, options).status());
   for (const tracert::TestVector &vector : program->testVectors) {
     // A new executor each: session state starts from the file.
     TRACERT_ASSIGN(std::unique_ptr<Executor> executor, Executor::create(program, options));
+    tracert::RunScope scope(loaded.control, loaded.timeLimitMs);
     Status status = verifyVector(*program, *executor, vector);
     if (!status.ok()) {
       return status.withMessage("test vector '" + vector.origin + "': " + status.message());
@@ -317,10 +337,10 @@ Status verifySection(const std::shared_ptr<const Program> &program, SectionChoic
 
 /// verify() -> {section: "" or what is wrong}, for the sections this machine can run
 PyObject *verify(PyObject *self, PyObject *) {
-  const std::shared_ptr<const Program> &program = loadedOf(self).program;
+  Loaded &loaded = loadedOf(self);
   PyObject *report = PyDict_New();
   auto check = [&](const char *name, SectionChoice section) {
-    Status status = verifySection(program, section);
+    Status status = verifySection(loaded, section);
     PyObject *text = PyUnicode_FromString(status.message().c_str());
     bool ok = report && text && PyDict_SetItemString(report, name, text) == 0;
     Py_XDECREF(text);
@@ -329,7 +349,7 @@ PyObject *verify(PyObject *self, PyObject *) {
     }
   };
   check("portable", {SectionChoice::Portable, Isa::Portable});
-  for (const tracert::NativeSection &section : program->sections) {
+  for (const tracert::NativeSection &section : loaded.program->sections) {
     if (tracert::isaSupported(section.isa)) {
       check(tracert::isaName(section.isa).data(), {SectionChoice::Native, section.isa});
     }
@@ -351,7 +371,15 @@ PyObject *vectorCount(PyObject *self, PyObject *) {
   return PyLong_FromSize_t(loadedOf(self).program->testVectors.size());
 }
 
+/// (load, memory, milliseconds): what load(untrusted=True) sets where the caller does not.
+PyObject *untrustedLimits(PyObject *, PyObject *) {
+  return Py_BuildValue("(KKK)", static_cast<unsigned long long>(tracert::kUntrustedLoadMemory),
+                       static_cast<unsigned long long>(tracert::kUntrustedRunMemory),
+                       static_cast<unsigned long long>(tracert::kUntrustedTimeMs));
+}
+
 PyMethodDef methods[] = {
+    {"untrusted_limits", untrustedLimits, METH_NOARGS | METH_STATIC, nullptr},
     {"run", run, METH_O, nullptr},
     {"signature", signature, METH_NOARGS, nullptr},
     {"sections", sections, METH_NOARGS, nullptr},

@@ -37,9 +37,33 @@ class Model:
     One output is returned as a tensor, several as a tuple. Session state lives as long as the model.
     """
 
-    def __init__(self, path: str | bytes | os.PathLike[Any], *, section: str = "best", verify_all: bool = False) -> None:
+    def __init__(
+        self,
+        path: str | bytes | os.PathLike[Any],
+        *,
+        section: str = "best",
+        verify_all: bool = False,
+        copy: bool = False,
+        untrusted: bool = False,
+        load_limit: int | None = None,
+        memory_limit: int | None = None,
+        time_limit: float | None = None,
+    ) -> None:
         self.path = check_path(path)
-        self._model = _core.Model(os.fsencode(self.path), section, verify_all)
+        defaults = (0, 0, 0)
+        if untrusted:
+            if section not in ("best", "portable"):
+                raise ValueError(f"TC0101 an untrusted file runs its portable section only, not {section!r}\n  leave section out")
+            section, copy, defaults = "portable", True, _core.Model.untrusted_limits()
+        self._model = _core.Model(
+            os.fsencode(self.path),
+            section,
+            verify_all,
+            copy,
+            _limit("load_limit", load_limit, 1, defaults[0]),
+            _limit("memory_limit", memory_limit, 1, defaults[1]),
+            _limit("time_limit", time_limit, 1000, defaults[2]),
+        )
         inputs, outputs, symbols = self._model.signature()
         self.signature = Signature(
             tuple(Value(*entry) for entry in inputs),
@@ -97,11 +121,43 @@ class Model:
         return f"<tracec.Model {self.path!r} ({', '.join(self._names)})>"
 
 
-def load(path: str | bytes | os.PathLike[Any], *, section: str = "best", verify_all: bool = False) -> Model:
-    """Load a dumped file.
+def _limit(name: str, value: float | None, unit: int, default: int) -> int:
+    if value is None:
+        return default
+    if not value > 0:
+        raise ValueError(f"TC0101 {name} is {value!r}, must be more than 0\n  leave it out for no limit")
+    # Larger than any machine or any patience is no limit.
+    return max(1, min(int(min(value * unit, 2.0**62)), 2**62))
 
-    Args: path: the file. section: "best", "portable", "v3" or "avx512". verify_all: check the weights' hashes, too.
 
-    Raises: LoadError for a damaged file or one that needs what this machine lacks, OSError for one that cannot be read.
+def load(
+    path: str | bytes | os.PathLike[Any],
+    *,
+    section: str = "best",
+    verify_all: bool = False,
+    copy: bool = False,
+    untrusted: bool = False,
+    load_limit: int | None = None,
+    memory_limit: int | None = None,
+    time_limit: float | None = None,
+) -> Model:
+    """Load a dumped file. A file with native code is trusted like a shared library, unless `untrusted` is set.
+
+    Args: path: the file. section: "best", "portable", "v3" or "avx512". verify_all: check the weights' hashes, too. copy: work
+    on a copy, so that the file may change while the model lives (it is mapped otherwise). untrusted: run the portable section
+    only, on a copy, with limits (256 MiB to load, 4 GiB and 60 s to run) where none are given. load_limit, memory_limit: bytes
+    that loading and a run may take. time_limit: seconds that a run may take.
+
+    Raises: LoadError for a damaged file or one that needs what this machine lacks, OSError for one that cannot be read,
+    MemoryError and (when called) TimeoutError for one that needs more than its limits.
     """
-    return Model(path, section=section, verify_all=verify_all)
+    return Model(
+        path,
+        section=section,
+        verify_all=verify_all,
+        copy=copy,
+        untrusted=untrusted,
+        load_limit=load_limit,
+        memory_limit=memory_limit,
+        time_limit=time_limit,
+    )

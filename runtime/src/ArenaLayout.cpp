@@ -4,67 +4,76 @@
 #include <map>
 #include <numeric>
 #include <queue>
+#include <set>
 #include <vector>
 
 namespace tracert {
 namespace {
 
-/// Free blocks by offset, never touching one another.
+/// Free blocks, never touching one another.
 class FreeBlocks {
 public:
-  /// The smallest block that fits, else one at the end, which grows the arena.
+  /// The smallest block that fits (the first of them), else one at the end, which grows the arena.
   size_t take(size_t size) {
-    auto best = blocks.end();
-    for (auto it = blocks.begin(); it != blocks.end(); ++it) {
-      if (it->second >= size && (best == blocks.end() || it->second < best->second)) {
-        best = it;
-      }
-    }
-    if (best == blocks.end()) {
+    auto best = bySize.lower_bound({size, 0});
+    if (best == bySize.end()) {
       return takeAtEnd(size);
     }
-    size_t offset = best->first;
-    size_t rest = best->second - size;
-    blocks.erase(best);
-    if (rest > 0) {
-      blocks.emplace(offset + size, rest);
+    auto [blockSize, offset] = *best;
+    remove(byOffset.find(offset));
+    if (blockSize > size) {
+      add(offset + size, blockSize - size);
     }
     return offset;
   }
 
   void give(size_t offset, size_t size) {
-    auto next = blocks.lower_bound(offset);
-    if (next != blocks.end() && offset + size == next->first) {
+    auto next = byOffset.lower_bound(offset);
+    if (next != byOffset.end() && offset + size == next->first) {
       size += next->second;
-      next = blocks.erase(next);
+      next = remove(next);
     }
-    if (next != blocks.begin()) {
+    if (next != byOffset.begin()) {
       auto previous = std::prev(next);
       if (previous->first + previous->second == offset) {
-        previous->second += size;
-        return;
+        offset = previous->first;
+        size += previous->second;
+        remove(previous);
       }
     }
-    blocks.emplace(offset, size);
+    add(offset, size);
   }
 
   size_t arenaSize() const { return end; }
 
 private:
+  using ByOffset = std::map<size_t, size_t>;
+
+  void add(size_t offset, size_t size) {
+    byOffset.emplace(offset, size);
+    bySize.emplace(size, offset);
+  }
+  ByOffset::iterator remove(ByOffset::iterator block) {
+    bySize.erase({block->second, block->first});
+    return byOffset.erase(block);
+  }
+
   size_t takeAtEnd(size_t size) {
     size_t offset = end;
-    if (!blocks.empty()) {
-      auto last = std::prev(blocks.end());
+    if (!byOffset.empty()) {
+      auto last = std::prev(byOffset.end());
       if (last->first + last->second == end) {
         offset = last->first;
-        blocks.erase(last);
+        remove(last);
       }
     }
     end = size > SIZE_MAX - offset ? SIZE_MAX : offset + size;
     return offset;
   }
 
-  std::map<size_t, size_t> blocks;
+  ByOffset byOffset;
+  /// (size, offset), so that a program of many values is laid out in less than quadratic time.
+  std::set<std::pair<size_t, size_t>> bySize;
   size_t end = 0;
 };
 

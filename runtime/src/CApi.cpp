@@ -2,36 +2,25 @@
 #include "CApiHandles.h"
 #include "CheckedMath.h"
 #include "FileFormat.h"
-#include "FileMap.h"
+#include "ProgramReader.h"
 
 namespace tracert::capi {
 namespace {
 
-/// Texts that must exist when there is no memory for a new one.
-struct LastError {
-  std::string text;
-  bool isOutOfMemory = false;
-};
-
-LastError &lastError() {
-  thread_local LastError error;
+/// Keeps the text without copying it, so that it exists when there is no memory for a copy.
+Status &lastError() {
+  thread_local Status error;
   return error;
 }
 
 } // namespace
 
 trt_status report(const Status &status) {
-  lastError().text = status.message();
-  lastError().isOutOfMemory = false;
+  lastError() = status;
   // The numbers are the same by intent; codes that cannot occur here map to a bug of ours.
   auto code = static_cast<int>(status.code());
   bool isPublic = status.code() != StatusCode::Compile;
   return isPublic ? static_cast<trt_status>(code) : TRT_INTERNAL;
-}
-
-trt_status reportOutOfMemory() noexcept {
-  lastError().isOutOfMemory = true;
-  return TRT_OUT_OF_MEMORY;
 }
 
 Result<TensorView> viewOfTensor(const trt_tensor *tensor, const char *what) {
@@ -41,7 +30,11 @@ Result<TensorView> viewOfTensor(const trt_tensor *tensor, const char *what) {
   if (!tensor) {
     return bad("the tensor is null");
   }
-  trt_tensor given = optionsOf(tensor);
+  Result<trt_tensor> known = optionsOf(tensor);
+  if (!known.ok()) {
+    return bad(known.status().message());
+  }
+  const trt_tensor &given = *known;
   if (given.rank < 0 || given.rank > static_cast<int32_t>(kMaxRank)) {
     return bad("rank " + std::to_string(given.rank) + " is not from 0 to " +
                std::to_string(kMaxRank));
@@ -129,12 +122,15 @@ Status makeModel(Result<std::shared_ptr<const Program>> program, trt_model **mod
 }
 
 Result<LoadOptions> loadOptionsOf(const trt_load_options *given) {
-  trt_load_options options = optionsOf(given);
-  if (options.flags & ~uint32_t(TRT_VERIFY_ALL | TRT_PORTABLE_ONLY)) {
-    return Status::invalidArgument("unknown load flags " + std::to_string(options.flags));
+  TRACERT_ASSIGN(trt_load_options options, optionsOf(given));
+  constexpr uint32_t known = TRT_VERIFY_ALL | TRT_PORTABLE_ONLY | TRT_LOAD_COPY;
+  if (options.flags & ~known) {
+    return Status::invalidArgument("unknown load flags " + std::to_string(options.flags & ~known));
   }
-  return LoadOptions{(options.flags & TRT_PORTABLE_ONLY) != 0,
-                     (options.flags & TRT_VERIFY_ALL) != 0};
+  return LoadOptions{.portableOnly = (options.flags & TRT_PORTABLE_ONLY) != 0,
+                     .verifyAll = (options.flags & TRT_VERIFY_ALL) != 0,
+                     .copy = (options.flags & TRT_LOAD_COPY) != 0,
+                     .memoryLimit = options.memory_limit};
 }
 
 Status nullArgument(const char *what) {
@@ -178,10 +174,7 @@ using namespace tracert::capi;
 
 extern "C" {
 
-const char *trt_last_error(void) {
-  LastError &error = lastError();
-  return error.isOutOfMemory ? "out of memory" : error.text.c_str();
-}
+const char *trt_last_error(void) { return lastError().message().c_str(); }
 
 const char *trt_status_name(trt_status status) {
   switch (status) {
@@ -211,6 +204,12 @@ const char *trt_status_name(trt_status status) {
     return "TRT_INTERNAL";
   case TRT_GUARD_FAILED:
     return "TRT_GUARD_FAILED";
+  case TRT_CANCELLED:
+    return "TRT_CANCELLED";
+  case TRT_RESOURCE_EXHAUSTED:
+    return "TRT_RESOURCE_EXHAUSTED";
+  case TRT_DEADLINE_EXCEEDED:
+    return "TRT_DEADLINE_EXCEEDED";
   }
   return "unknown status";
 }
@@ -265,8 +264,7 @@ trt_status trt_model_load_fd(int fd, const trt_load_options *options, trt_model 
       return nullArgument("model");
     }
     TRACERT_ASSIGN(LoadOptions loadOptions, loadOptionsOf(options));
-    TRACERT_ASSIGN(MappedFile file, mapDescriptor(fd, "file descriptor " + std::to_string(fd)));
-    return makeModel(loadProgram(file.bytes, std::move(file.owner), loadOptions), model);
+    return makeModel(loadDescriptor(fd, loadOptions), model);
   });
 }
 

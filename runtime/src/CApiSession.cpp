@@ -92,11 +92,15 @@ Status takeInput(trt_session &session, size_t i) {
     return {};
   }
   TensorType type = given.type();
-  Allocator &allocator = processAllocator();
-  BufferRef copy(Buffer::allocate(allocator, static_cast<size_t>(type.byteCount())));
+  BufferRef copy(
+      Buffer::allocate(session.executor->allocator(), static_cast<size_t>(type.byteCount())));
   if (!copy) {
-    return Status::outOfMemory("no memory for an aligned copy of input '" + program.inputs[i].name +
-                               "'");
+    std::string what = "an aligned copy of input '" + program.inputs[i].name + "'";
+    return session.options.memory_limit == 0
+               ? Status::outOfMemory("no memory for " + what)
+               : Status(kResourceExhausted, "the run needs more than its limit of " +
+                                                std::to_string(session.options.memory_limit) +
+                                                " bytes of memory: no memory for " + what);
   }
   session.taken[i] = TensorView::contiguous(copy->data(), type);
   copyMisaligned(given, session.taken[i]);
@@ -104,7 +108,8 @@ Status takeInput(trt_session &session, size_t i) {
   return {};
 }
 
-Status copyToPlaces(trt_session &session, std::span<const OwnedTensor> outputs) {
+/// All of them before the first is written.
+Status checkPlaces(const trt_session &session, std::span<const OwnedTensor> outputs) {
   const Program &program = *session.model->program;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const std::optional<TensorView> &place = session.places[i];
@@ -114,12 +119,30 @@ Status copyToPlaces(trt_session &session, std::span<const OwnedTensor> outputs) 
                                      place->type().str());
     }
   }
+  return {};
+}
+
+void copyToPlaces(trt_session &session, std::span<const OwnedTensor> outputs) {
   KernelContext context{session.pool.get(), bestIsa(), &processAllocator(), IndexMode::Checked};
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (session.places[i]) {
       copyView(context, outputs[i].view, *session.places[i]);
     }
   }
+}
+
+/// Everything that can fail, then everything that can be seen.
+Status runSession(trt_session &session) {
+  for (size_t i = 0; i < session.inputs.size(); ++i) {
+    TRACERT_TRY(takeInput(session, i));
+  }
+  std::vector<OwnedTensor> outputs;
+  TRACERT_TRY(session.executor->compute(session.taken, outputs));
+  TRACERT_TRY(checkPlaces(session, outputs));
+  session.executor->commit(outputs);
+  copyToPlaces(session, outputs);
+  session.outputs = std::move(outputs);
+  session.hasRun = true;
   return {};
 }
 
@@ -143,6 +166,7 @@ Status makeExecutor(trt_session &session, std::unique_ptr<Executor> &executor) {
   ExecutorOptions options;
   TRACERT_ASSIGN(options.section, sectionChoice(*session.model->program, session.options.section));
   options.pool = session.pool.get();
+  options.memoryLimit = session.options.memory_limit;
   TRACERT_ASSIGN(executor, Executor::create(session.model->program, options));
   const NativeSection *section = chosenSection(*session.model->program, options.section);
   session.sectionName = section ? isaName(section->isa) : isaName(Isa::Portable);
@@ -166,7 +190,7 @@ trt_status trt_session_create(const trt_model *model, const trt_session_options 
     auto made = std::make_unique<trt_session>();
     made->model = const_cast<trt_model *>(model);
     made->model->retain();
-    made->options = optionsOf(options);
+    TRACERT_ASSIGN(made->options, optionsOf(options));
     if (made->options.thread_count < 0 || made->options.thread_count > 4096) {
       return Status::invalidArgument("thread_count " + std::to_string(made->options.thread_count) +
                                      " is not from 0 to 4096");
@@ -237,16 +261,19 @@ trt_status trt_session_run(trt_session *session) {
     if (!session) {
       return nullArgument("session");
     }
-    for (size_t i = 0; i < session->inputs.size(); ++i) {
-      TRACERT_TRY(takeInput(*session, i));
+    RunScope scope(session->control, session->options.time_limit_ms);
+    Status status = runSession(*session);
+    for (BufferRef &copy : session->alignedCopies) {
+      copy = BufferRef();
     }
-    // The last run's buffers go back first, so that this run can take them.
-    session->outputs.clear();
-    session->hasRun = false;
-    TRACERT_TRY(session->executor->run(session->taken, session->outputs));
-    session->hasRun = true;
-    return copyToPlaces(*session, session->outputs);
+    return status;
   });
+}
+
+void trt_session_cancel(trt_session *session) {
+  if (session) {
+    session->control.cancel();
+  }
 }
 
 trt_status trt_session_output(trt_session *session, int32_t index, trt_tensor *tensor) {
@@ -256,8 +283,7 @@ trt_status trt_session_output(trt_session *session, int32_t index, trt_tensor *t
     }
     TRACERT_TRY(checkIndex("output", index, session->places.size()));
     if (!session->hasRun) {
-      return Status::invalidArgument("there are no outputs: the session has not run, or its last "
-                                     "run failed");
+      return Status::invalidArgument("there are no outputs: no run of the session has succeeded");
     }
     return fill(tensor, tensorOf(session->outputs[static_cast<size_t>(index)].view));
   });

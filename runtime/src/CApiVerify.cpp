@@ -5,9 +5,9 @@
 namespace tracert::capi {
 namespace {
 
-Tolerance toleranceOf(const trt_tolerance *given) {
-  trt_tolerance options = optionsOf(given);
-  return {options.rtol, options.atol, options.ulp};
+Result<Tolerance> toleranceOf(const trt_tolerance *given) {
+  TRACERT_ASSIGN(trt_tolerance options, optionsOf(given));
+  return Tolerance{options.rtol, options.atol, options.ulp};
 }
 
 trt_comparison comparisonOf(const TensorView &expected, const TensorView &actual,
@@ -84,13 +84,16 @@ trt_status trt_session_verify(trt_session *session, const trt_tolerance *toleran
     if (!session) {
       return Status::invalidArgument("session is null");
     }
-    VerifyRequest request{*session, toleranceOf(tolerance), callback, user};
+    TRACERT_ASSIGN(Tolerance allowed, toleranceOf(tolerance));
+    VerifyRequest request{*session, allowed, callback, user};
     size_t count = session->model->program->testVectors.size();
     if (count == 0) {
       return Status::invalidArgument("the model has no test vectors");
     }
     int64_t mismatches = 0;
+    RunScope scope(session->control, session->options.time_limit_ms);
     for (size_t i = 0; i < count; ++i) {
+      scope.restartClock();
       TRACERT_TRY(verifyVector(request, i, mismatches));
     }
     if (mismatches == 0) {
@@ -106,7 +109,8 @@ trt_status trt_compare(const trt_tensor *expected, const trt_tensor *actual,
   return guarded([&]() -> Status {
     TRACERT_ASSIGN(TensorView expectedView, viewOfTensor(expected, "expected"));
     TRACERT_ASSIGN(TensorView actualView, viewOfTensor(actual, "actual"));
-    trt_comparison found = comparisonOf(expectedView, actualView, toleranceOf(tolerance));
+    TRACERT_ASSIGN(Tolerance allowed, toleranceOf(tolerance));
+    trt_comparison found = comparisonOf(expectedView, actualView, allowed);
     if (comparison) {
       TRACERT_TRY(fill(comparison, found));
     }

@@ -81,7 +81,7 @@ Result<Container> openContainer(std::span<const uint8_t> bytes) {
   uint64_t end = preamble.tableOffset + tableBytes;
   for (size_t i = 0; i < container.segments.size(); ++i) {
     const SegmentEntry &entry = container.segments[i];
-    if (entry.length == 0) {
+    if (entry.length == 0 && entry.offset <= bytes.size()) {
       continue;
     }
     bool isPlaced = isRangeInside(entry.offset, entry.length, bytes.size()) &&

@@ -17,7 +17,9 @@ struct Container {
   std::vector<SegmentEntry> segments;
 
   std::span<const uint8_t> segment(size_t index) const {
-    return bytes.subspan(segments[index].offset, segments[index].length);
+    const SegmentEntry &entry = segments[index];
+    return entry.length == 0 ? std::span<const uint8_t>()
+                             : bytes.subspan(entry.offset, entry.length);
   }
   bool isKind(size_t index, SegmentKind kind) const {
     return index < segments.size() && segments[index].kind == static_cast<uint32_t>(kind);

@@ -1,6 +1,7 @@
 #include "tracert/Executor.h"
 
 #include "CallCheck.h"
+#include "Guard.h"
 #include "OpErrors.h"
 #include "PlanRunner.h"
 #include "tracert/CacheLimits.h"
@@ -30,52 +31,56 @@ bool isOfTheOps(StatusCode code) {
 
 class PlanExecutor final : public Executor {
 public:
-  explicit PlanExecutor(ExecutorCore made)
-      : core(std::move(made)), shared(*core.program), runner(core) {}
-
-  Status makeState() {
-    states.resize(shared.inputs.size());
-    for (size_t i = 0; i < shared.inputs.size(); ++i) {
-      const InputDef &input = shared.inputs[i];
-      if (input.isState && input.initialConstant != kNoIndex) {
-        const ConstantDef &initial = shared.constants[input.initialConstant];
-        TRACERT_TRY(resizeState(states[i], initial.type));
-        std::memcpy(states[i].view.data, initial.data,
-                    static_cast<size_t>(initial.type.byteCount()));
-      }
-    }
-    return {};
+  PlanExecutor(ExecutorCore made, uint64_t memoryLimit)
+      : memoryLimit(memoryLimit), core(std::move(made)), shared(*core.program), runner(core),
+        planBytes(estimatePlanBytes(core)) {
+    startState();
   }
 
-  Status run(std::span<const TensorView> inputs, std::vector<OwnedTensor> &outputs) override {
-    scalar::EnterNumericMode mode;
+  Status compute(std::span<const TensorView> inputs, std::vector<OwnedTensor> &outputs) override {
+    return guardedRun([&]() -> Status {
+      TRACERT_TRY(takeInputs(inputs));
+      Plan *plan = findPlan();
+      if (!plan) {
+        TRACERT_TRY(checkCallInputs(shared, taken));
+      }
+      Status status = plan ? Status() : makePlan(plan);
+      if (status.ok()) {
+        status = runner.run(*plan, taken, outputs, failed);
+      }
+      // Memory for new state now, so that nothing can fail later.
+      return status.ok() ? reserveState(outputs) : firstError(status);
+    });
+  }
+
+  /// New state is copied, so that what the caller does to its outputs does not reach it.
+  void commit(std::span<const OwnedTensor> outputs) override {
+    for (size_t i = 0; i < shared.outputs.size(); ++i) {
+      uint32_t input = shared.outputs[i].stateInput;
+      if (input == kNoIndex) {
+        continue;
+      }
+      if (nextStates[input].buffer) {
+        states[input] = std::move(nextStates[input]);
+        nextStates[input] = OwnedTensor();
+      }
+      std::memcpy(states[input].view.data, outputs[i].view.data,
+                  static_cast<size_t>(outputs[i].view.type().byteCount()));
+    }
     ++counters.runs;
-    failed = kNoIndex;
-    TRACERT_TRY(takeInputs(inputs));
-    Plan *plan = findPlan();
-    if (!plan) {
-      TRACERT_TRY(checkCallInputs(shared, taken));
-    }
-    Status status = plan ? Status() : makePlan(plan);
-    if (status.ok()) {
-      status = runner.run(*plan, taken, outputs, failed);
-    }
-    return status.ok() ? updateState(outputs) : firstError(status);
   }
 
   OpIndex failedOp() const override { return failed; }
 
   Status runKeepingValues(std::span<const TensorView> inputs,
                           std::vector<OwnedTensor> &values) override {
-    scalar::EnterNumericMode mode;
-    failed = kNoIndex;
-    TRACERT_TRY(takeInputs(inputs));
-    TRACERT_TRY(checkCallInputs(shared, taken));
-    std::unique_ptr<Plan> plan;
-    if (Status status = runOpByOp({.isOpByOp = true, .keepsAllValues = true}, plan); !status.ok()) {
-      return atOp(shared, failed, status);
-    }
-    return runner.copyValues(*plan, values);
+    return guardedRun([&]() -> Status {
+      TRACERT_TRY(takeInputs(inputs));
+      TRACERT_TRY(checkCallInputs(shared, taken));
+      std::unique_ptr<Plan> plan;
+      TRACERT_TRY(runOpByOp({.isOpByOp = true, .keepsAllValues = true}, plan));
+      return runner.copyValues(*plan, values);
+    });
   }
 
   Stats stats() const override {
@@ -87,12 +92,60 @@ public:
   }
 
   const Program &program() const override { return shared; }
+  Allocator &allocator() override { return *core.allocator; }
 
 private:
-  Status resizeState(OwnedTensor &state, const TensorType &type) {
-    if (state.buffer && state.view.type() == type) {
-      return {};
+  /// What every run has around it: the numeric mode, the op and the limit in messages, no
+  /// exception.
+  template <class F> Status guardedRun(F &&body) {
+    scalar::EnterNumericMode mode;
+    failed = kNoIndex;
+    if (core.budget) {
+      core.budget->startRun();
     }
+    return guardedCall([&]() -> Status {
+      Status status = body();
+      if (status.ok()) {
+        return status;
+      }
+      if (status.code() == StatusCode::OutOfMemory && core.budget && core.budget->hasRefused()) {
+        status = Status(kResourceExhausted, "the run needs more than its limit of " +
+                                                std::to_string(memoryLimit) +
+                                                " bytes of memory: " + status.message());
+      }
+      return atOp(shared, failed, status);
+    });
+  }
+
+  /// State starts as the file's constants, which are copied when a run first changes them.
+  void startState() {
+    states.resize(shared.inputs.size());
+    nextStates.resize(shared.inputs.size());
+    hasState.resize(shared.inputs.size(), false);
+    for (size_t i = 0; i < shared.inputs.size(); ++i) {
+      const InputDef &input = shared.inputs[i];
+      if (input.isState && input.initialConstant != kNoIndex) {
+        const ConstantDef &initial = shared.constants[input.initialConstant];
+        void *data = initial.data ? const_cast<void *>(initial.data) : emptyMemory();
+        states[i].view = TensorView::contiguous(data, initial.type);
+        hasState[i] = true;
+        ++stateCount;
+      }
+    }
+  }
+
+  /// The memory of a plan's own tables, by the largest they can be for most programs.
+  static uint64_t estimatePlanBytes(const ExecutorCore &core) {
+    uint64_t bytes = core.program->values.size() * (sizeof(PlanValue) + sizeof(Storage)) +
+                     core.schedule.size() * sizeof(Step);
+    for (const OpDef &op : core.program->ops) {
+      bytes +=
+          (op.operands.size() + op.results.size()) * (sizeof(TensorView) + sizeof(PointerPatch));
+    }
+    return bytes;
+  }
+
+  Status resizeState(OwnedTensor &state, const TensorType &type) {
     BufferRef buffer(Buffer::allocate(*core.allocator, static_cast<size_t>(type.byteCount())));
     if (!buffer) {
       return Status::outOfMemory("no memory for session state of type " + type.str());
@@ -104,10 +157,6 @@ private:
 
   /// Fills `taken`: one view per input, state from the executor where the caller left it out.
   Status takeInputs(std::span<const TensorView> inputs) {
-    size_t stateCount = 0;
-    for (const OwnedTensor &state : states) {
-      stateCount += static_cast<bool>(state.buffer);
-    }
     bool isFull = inputs.size() == shared.inputs.size();
     if (!isFull && inputs.size() + stateCount != shared.inputs.size()) {
       return Status::invalidArgument("the program takes " +
@@ -117,8 +166,7 @@ private:
     taken.resize(shared.inputs.size());
     size_t next = 0;
     for (size_t i = 0; i < taken.size(); ++i) {
-      bool hasState = static_cast<bool>(states[i].buffer);
-      bool isLeftOut = hasState && (!isFull || inputs[i].data == nullptr);
+      bool isLeftOut = hasState[i] && (!isFull || inputs[i].data == nullptr);
       if (isLeftOut) {
         taken[i] = states[i].view;
         next += isFull;
@@ -168,20 +216,28 @@ private:
   /// give the error that is first in program order, with every size known.
   Status firstError(const Status &status) {
     if (!isOfTheOps(status.code())) {
-      return atOp(shared, failed, status);
+      return status;
     }
     OpIndex scheduled = std::exchange(failed, kNoIndex);
     std::unique_ptr<Plan> plan;
     Status first = runOpByOp({.isOpByOp = true}, plan);
     bool isFound = isOfTheOps(first.code()) && first.code() != StatusCode::Internal;
     failed = isFound ? failed : scheduled;
-    return atOp(shared, failed, isFound ? first : status);
+    return isFound ? first : status;
   }
 
   Status makePlan(Plan *&plan) {
-    TRACERT_ASSIGN(std::unique_ptr<Plan> made, buildPlan(core, taken, {}, failed));
+    if (core.budget && !core.budget->take(planBytes)) {
+      return Status::outOfMemory("no memory for a plan of " + std::to_string(planBytes) + " bytes");
+    }
+    Result<std::unique_ptr<Plan>> made = buildPlan(core, taken, {}, failed);
+    if (!made.ok()) {
+      givePlanBytes();
+      return made.status();
+    }
     ++counters.plans;
-    if (plans.add(std::move(made))) {
+    if (plans.add(std::move(made).value())) {
+      givePlanBytes();
       runner.limitArena(largestArena());
     }
     plan = plans.latest().get();
@@ -196,47 +252,41 @@ private:
     return largest;
   }
 
-  /// New state is copied, so that what the caller does to its outputs does not reach it.
-  Status updateState(const std::vector<OwnedTensor> &outputs) {
-    for (size_t i = 0; i < shared.outputs.size(); ++i) {
-      uint32_t input = shared.outputs[i].stateInput;
-      if (input == kNoIndex) {
-        continue;
-      }
-      // Memory for all of them first: after that nothing can fail.
-      TRACERT_TRY(reserveState(input, outputs[i].view.type()));
+  void givePlanBytes() {
+    if (core.budget) {
+      core.budget->give(planBytes);
     }
+  }
+
+  /// Memory for the state that commit() takes over, where the old state's does not fit.
+  Status reserveState(std::span<const OwnedTensor> outputs) {
     for (size_t i = 0; i < shared.outputs.size(); ++i) {
       uint32_t input = shared.outputs[i].stateInput;
       if (input == kNoIndex) {
         continue;
       }
-      if (nextStates[input].buffer) {
-        states[input] = std::move(nextStates[input]);
-        nextStates[input] = OwnedTensor();
+      nextStates[input] = OwnedTensor();
+      const OwnedTensor &old = states[input];
+      if (!old.buffer || !(old.view.type() == outputs[i].view.type())) {
+        TRACERT_TRY(resizeState(nextStates[input], outputs[i].view.type()));
       }
-      std::memcpy(states[input].view.data, outputs[i].view.data,
-                  static_cast<size_t>(outputs[i].view.type().byteCount()));
     }
     return {};
   }
 
-  Status reserveState(uint32_t input, const TensorType &type) {
-    nextStates.resize(states.size());
-    if (states[input].buffer && states[input].view.type() == type) {
-      nextStates[input] = OwnedTensor();
-      return {};
-    }
-    return resizeState(nextStates[input], type);
-  }
-
+  const uint64_t memoryLimit;
   ExecutorCore core;
   const Program &shared;
   PlanRunner runner;
   std::vector<TensorView> taken;
+  /// Per input; without a buffer the view is of the program's constant.
   std::vector<OwnedTensor> states;
   std::vector<OwnedTensor> nextStates;
+  std::vector<bool> hasState;
+  size_t stateCount = 0;
   RecentList<std::unique_ptr<Plan>> plans{kMaxPlansPerExecutor};
+  /// Of each plan.
+  const uint64_t planBytes;
   Stats counters;
   OpIndex failed = kNoIndex;
 };
@@ -278,13 +328,19 @@ Result<const NativeSection *> chooseSection(const Program &program, const Sectio
 
 } // namespace
 
-Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Program> program,
-                                                   const ExecutorOptions &options) {
+namespace {
+
+Result<std::unique_ptr<Executor>> createExecutor(std::shared_ptr<const Program> program,
+                                                 const ExecutorOptions &options) {
   TRACERT_TRY(checkIsaLimit());
   ExecutorCore core;
   TRACERT_ASSIGN(core.section, chooseSection(*program, options.section));
   core.pool = options.pool ? options.pool : &processThreadPool();
   core.allocator = options.allocator ? options.allocator : &processAllocator();
+  if (options.memoryLimit != 0) {
+    core.budget = std::make_shared<BudgetAllocator>(*core.allocator, options.memoryLimit);
+    core.allocator = core.budget.get();
+  }
   core.isa = options.section.kind == SectionChoice::Portable ? Isa::Portable : bestIsa();
   if (core.section) {
     if (options.section.kind == SectionChoice::Native) {
@@ -310,9 +366,15 @@ Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Program
     }
   }
   core.program = std::move(program);
-  auto executor = std::make_unique<PlanExecutor>(std::move(core));
-  TRACERT_TRY(executor->makeState());
-  return std::unique_ptr<Executor>(std::move(executor));
+  return std::unique_ptr<Executor>(
+      std::make_unique<PlanExecutor>(std::move(core), options.memoryLimit));
+}
+
+} // namespace
+
+Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Program> program,
+                                                   const ExecutorOptions &options) {
+  return guardedCall([&] { return createExecutor(std::move(program), options); });
 }
 
 } // namespace tracert

@@ -1,5 +1,6 @@
 #include "LaunchBinding.h"
 
+#include "tracert/Limits.h"
 #include "tracert/ThreadPool.h"
 #include "tracert/scalar/Reduction.h"
 
@@ -160,12 +161,12 @@ bool matchesClass(InnerStride wanted, int64_t size, int64_t elementSize, int64_t
 class Binder {
 public:
   Binder(const Program &program, const KernelDef &kernel, std::span<const OpIndex> covered,
-         std::span<const PlanValue> values, ReadsMemory readsMemory, BoundLaunch &bound)
-      : program(program), kernel(kernel), covered(covered), values(values),
-        readsMemory(readsMemory), bound(bound) {}
+         std::span<const PlanValue> values, const BindMode &mode, BoundLaunch &bound)
+      : program(program), kernel(kernel), covered(covered), values(values), mode(mode),
+        bound(bound) {}
 
   Result<BindOutcome> run() {
-    TRACERT_ASSIGN(domain, resolveDomain(program, kernel, values, readsMemory));
+    TRACERT_ASSIGN(domain, resolveDomain(program, kernel, values, mode.readsMemory));
     bound.kernel = &kernel;
     bound.pointerSources.clear();
     bound.pointers.clear();
@@ -189,6 +190,9 @@ public:
       return BindOutcome::NotFitting;
     }
     setSplit(elements);
+    if (mode.isStoppable && bound.nanosecondsPerPart > kMaxNanosecondsPerPart) {
+      return BindOutcome::NotFitting;
+    }
     for (size_t i = 0; i < kernel.accesses.size(); ++i) {
       TRACERT_ASSIGN(BindOutcome outcome, bindAccess(i));
       if (outcome != BindOutcome::Bound) {
@@ -221,6 +225,11 @@ private:
     bound.isWorthThreads =
         kernel.split != KernelSplit::None &&
         static_cast<double>(elements) * kernel.nanosecondsPerElement >= kMinParallelNanoseconds;
+    bound.canSplit = kernel.split != KernelSplit::None && kernel.countValue == kNoIndex;
+    double parts = bound.canSplit ? static_cast<double>(std::max<int64_t>(bound.splitCount, 1)) : 1;
+    // A file's estimate is no more than that: never less than what any kernel takes.
+    double perElement = std::max(0.01, static_cast<double>(kernel.nanosecondsPerElement));
+    bound.nanosecondsPerPart = static_cast<double>(elements) * perElement / parts;
   }
 
   Result<BindOutcome> bindAccess(size_t index) {
@@ -405,7 +414,7 @@ private:
       const PlanValue &extra = values[op.operands[i]];
       if (!extra.sizeValue) {
         TRACERT_TRY(needsMemory(op.operands[i]));
-        assert(readsMemory == ReadsMemory::Yes);
+        assert(mode.readsMemory == ReadsMemory::Yes);
       }
       bounds.push_back(extra.sizeValue ? *extra.sizeValue : readSizeValue(extra.view));
     }
@@ -432,7 +441,7 @@ private:
   const KernelDef &kernel;
   std::span<const OpIndex> covered;
   std::span<const PlanValue> values;
-  ReadsMemory readsMemory;
+  const BindMode &mode;
   BoundLaunch &bound;
   Domain domain;
 };
@@ -459,11 +468,10 @@ Result<TensorType> domainType(const Program &program, const KernelDef &kernel,
 
 Result<BindOutcome> bindLaunch(const Program &program, const NativeSection &section,
                                const Instruction &instruction, std::span<const PlanValue> values,
-                               ReadsMemory readsMemory, BoundLaunch &bound) {
+                               const BindMode &mode, BoundLaunch &bound) {
   auto covered =
       std::span(section.coveredOps).subspan(instruction.firstCovered, instruction.coveredCount);
-  return Binder(program, section.kernels[instruction.index], covered, values, readsMemory, bound)
-      .run();
+  return Binder(program, section.kernels[instruction.index], covered, values, mode, bound).run();
 }
 
 int64_t readSizeValue(const TensorView &view) {

@@ -1,5 +1,7 @@
 #include "LaunchRunner.h"
 
+#include "tracert/Limits.h"
+
 #include <algorithm>
 #include <atomic>
 
@@ -37,6 +39,9 @@ struct SharedLaunch {
   std::atomic<uint64_t> freeSlots;
   std::atomic<bool> hasFailed{false};
   int64_t grain;
+  /// Parts between two looks at the control.
+  int64_t partsPerCheck;
+  const RunControl *control;
 
   int takeSlot() {
     for (;;) {
@@ -52,14 +57,26 @@ struct SharedLaunch {
   void runRange(int64_t begin, int64_t end) {
     int slot = takeSlot();
     void *memory = scratch + static_cast<size_t>(slot) * kKernelScratchBytes;
-    KernelFrame frame =
-        frameOf(bound, begin * grain, std::min(end * grain, bound.splitCount), memory);
-    if (callEntry(bound.entry, &frame) != kKernelOk) {
-      hasFailed.store(true, std::memory_order_relaxed);
+    while (begin < end && !(control && control->shouldStop())) {
+      int64_t next = end - begin > partsPerCheck ? begin + partsPerCheck : end;
+      KernelFrame frame =
+          frameOf(bound, begin * grain, std::min(next * grain, bound.splitCount), memory);
+      if (callEntry(bound.entry, &frame) != kKernelOk) {
+        hasFailed.store(true, std::memory_order_relaxed);
+      }
+      begin = next;
     }
     giveSlot(slot);
   }
 };
+
+int64_t partsBetweenChecks(bool isChecked, double nanosecondsPerPart) {
+  if (!isChecked) {
+    return INT64_MAX;
+  }
+  return std::max<int64_t>(
+      1, static_cast<int64_t>(kNanosecondsBetweenChecks / std::max(nanosecondsPerPart, 1e-3)));
+}
 
 } // namespace
 
@@ -75,14 +92,26 @@ Status LaunchRunner::reserve(Allocator &allocator, int threadCount) {
 
 LaunchOutcome LaunchRunner::run(const BoundLaunch &bound, void *partials, ThreadPool *pool) {
   LaunchOutcome outcome;
+  const RunControl *control = currentRunControl();
   bool isSplit = bound.isWorthThreads && pool && pool->threadCount() > 1;
-  if (isSplit) {
+  bool isChecked =
+      control && bound.canSplit &&
+      bound.nanosecondsPerPart * static_cast<double>(bound.splitCount) > kNanosecondsBetweenChecks;
+  if (isSplit || isChecked) {
     uint64_t slots = slotCount == 64 ? ~uint64_t(0) : (uint64_t(1) << slotCount) - 1;
     int64_t grain =
         bound.kernel->isFlat && bound.kernel->split == KernelSplit::OuterAxis ? kFlatGrain : 1;
-    SharedLaunch shared{bound, static_cast<char *>(scratch->data()), {slots}, {false}, grain};
     int64_t parts = bound.splitCount / grain + (bound.splitCount % grain != 0);
-    pool->parallelFor(parts, [&](int64_t begin, int64_t end) { shared.runRange(begin, end); });
+    int64_t partsPerCheck =
+        partsBetweenChecks(isChecked, bound.nanosecondsPerPart * static_cast<double>(grain));
+    SharedLaunch shared{
+        bound,  static_cast<char *>(scratch->data()), {slots}, {false}, grain, partsPerCheck,
+        control};
+    if (isSplit) {
+      pool->parallelFor(parts, [&](int64_t begin, int64_t end) { shared.runRange(begin, end); });
+    } else {
+      shared.runRange(0, parts);
+    }
     outcome.isIndexError = shared.hasFailed.load(std::memory_order_relaxed);
   } else {
     KernelFrame frame = frameOf(bound, 0, bound.splitCount, scratch->data());

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "LaunchBinding.h"
+#include "tracert/RunControl.h"
 #include "tracert/ThreadPool.h"
 
 namespace tracert {
@@ -21,6 +22,7 @@ class LaunchRunner {
 public:
   /// Scratch for every thread of the pool; OutOfMemory.
   Status reserve(Allocator &allocator, int threadCount);
+  /// Of no use when the run's control has stopped.
   LaunchOutcome run(const BoundLaunch &bound, void *partials, ThreadPool *pool);
 
 private:

@@ -8,9 +8,11 @@
 /// Static values hold `fakeBase() + offset` until the plan is bound; see PlanRunner.h.
 #pragma once
 
+#include "BudgetAllocator.h"
 #include "LaunchBinding.h"
 #include "NativeCode.h"
 #include "tracert/Executor.h"
+#include "tracert/RunControl.h"
 
 #include <array>
 #include <deque>
@@ -42,6 +44,8 @@ struct ExecutorCore {
   std::shared_ptr<const NativeCode> code;
   ThreadPool *pool = nullptr;
   Allocator *allocator = nullptr;
+  /// The same, when memory has a limit.
+  std::shared_ptr<BudgetAllocator> budget;
   /// Level of the library kernels.
   Isa isa = Isa::Portable;
   /// The chosen section's schedule; for the portable one, RunOp of each op in order.
@@ -49,6 +53,12 @@ struct ExecutorCore {
 
   KernelContext context(OpIndex op) const {
     return {pool, isa, allocator, program->ops[op].indexMode};
+  }
+  KernelContext copyContext() const { return {pool, isa, allocator, IndexMode::Checked}; }
+  /// Not Ok when the run is to end; results of the step before may be of no use then.
+  Status checkControl() const {
+    const RunControl *control = currentRunControl();
+    return control && control->shouldStop() ? control->status() : Status();
   }
   std::span<const OpIndex> coveredOps(const Instruction &launch) const {
     return std::span(section->coveredOps).subspan(launch.firstCovered, launch.coveredCount);

@@ -381,8 +381,9 @@ private:
       }
     }
     auto bound = std::make_unique<BoundLaunch>();
-    TRACERT_ASSIGN(BindOutcome outcome, bindLaunch(program, *core.section, instruction, plan.values,
-                                                   ReadsMemory::No, *bound));
+    TRACERT_ASSIGN(BindOutcome outcome,
+                   bindLaunch(program, *core.section, instruction, plan.values,
+                              {ReadsMemory::No, currentRunControl() != nullptr}, *bound));
     if (outcome == BindOutcome::NotFitting) {
       plan.storages.resize(storagesBefore);
       for (auto &[value, old] : saved) {

@@ -87,11 +87,8 @@ bool PlanRunner::tryInPlace(Plan &plan, const OpDef &op) {
                   result.state == ValueState::Dynamic && old.buffer->isUnique() &&
                   !old.buffer->isForeign() && old.view.data == old.buffer->data() &&
                   old.view.isContiguous();
-  // Kept by outputs: they are read after every step.
-  for (const OutputDef &output : program.outputs) {
-    canShare = canShare && output.value != op.operands[0];
-  }
-  if (!canShare) {
+  // Outputs are read after every step.
+  if (!canShare || isOutput[op.operands[0]]) {
     return false;
   }
   result.type = old.type;
@@ -193,8 +190,7 @@ Status PlanRunner::prepareStores(Plan &plan, const KernelDef &kernel) {
         return Status::internal("the old value of a set is computed by no instruction");
       }
       TRACERT_TRY(giveMemory(plan, op.results[0], old.view.type()));
-      copyView({core.pool, core.isa, core.allocator, IndexMode::Checked}, old.view,
-               plan.values[op.results[0]].view);
+      copyView(core.copyContext(), old.view, plan.values[op.results[0]].view);
       continue;
     }
     bool isStore = access.kind == AccessKind::Store || access.kind == AccessKind::ReduceStore ||
@@ -222,6 +218,7 @@ Status PlanRunner::runCoveredOps(Plan &plan, const Instruction &launch, OpIndex 
       failedOp = op;
       return status;
     }
+    TRACERT_TRY(core.checkControl());
   }
   return {};
 }
@@ -302,8 +299,9 @@ Status PlanRunner::runDynamicLaunch(Plan &plan, Step &step, OpIndex &failedOp) {
     }
   }
   TRACERT_TRY(prepareStores(plan, kernel));
-  TRACERT_ASSIGN(BindOutcome outcome, bindLaunch(program, *core.section, instruction, plan.values,
-                                                 ReadsMemory::Yes, *step.launch));
+  TRACERT_ASSIGN(BindOutcome outcome,
+                 bindLaunch(program, *core.section, instruction, plan.values,
+                            {ReadsMemory::Yes, currentRunControl() != nullptr}, *step.launch));
   for (const auto &[value, type] : countedTypes) {
     plan.values[value].type = type;
   }
@@ -341,6 +339,7 @@ Status PlanRunner::runDynamicLaunch(Plan &plan, Step &step, OpIndex &failedOp) {
   ++launchCount;
   LaunchOutcome result =
       launches.run(*step.launch, partials ? partials->data() : nullptr, core.pool);
+  TRACERT_TRY(core.checkControl());
   if (result.isIndexError) {
     return badIndexIn(kernel);
   }

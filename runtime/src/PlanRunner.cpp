@@ -69,8 +69,16 @@ Status PlanRunner::runSteps(Plan &plan, std::span<const TensorView> inputs, OpIn
   TRACERT_TRY(bind(plan, inputs));
   for (Step &step : plan.steps) {
     TRACERT_TRY(runStep(plan, step, failedOp));
+    TRACERT_TRY(core.checkControl());
   }
   return recheckPending(plan, failedOp);
+}
+
+PlanRunner::PlanRunner(const ExecutorCore &core)
+    : core(core), program(*core.program), isOutput(program.values.size(), false) {
+  for (const OutputDef &output : program.outputs) {
+    isOutput[output.value] = true;
+  }
 }
 
 Status PlanRunner::run(Plan &plan, std::span<const TensorView> inputs,
@@ -81,6 +89,7 @@ Status PlanRunner::run(Plan &plan, std::span<const TensorView> inputs,
   }
   // Now, not before the next run: a plan that waits must not hold what this run computed.
   reset(plan);
+  collected.clear();
   for (BufferRef &buffer : outputBuffers) {
     buffer = BufferRef();
   }
@@ -102,8 +111,7 @@ Status PlanRunner::runStep(Plan &plan, Step &step, OpIndex &failedOp) {
     return status;
   }
   case StepKind::Copy:
-    copyView({core.pool, core.isa, core.allocator, IndexMode::Checked}, step.operands[0],
-             step.results[0]);
+    copyView(core.copyContext(), step.operands[0], step.results[0]);
     return {};
   case StepKind::Launch:
     return runLaunch(step);
@@ -135,8 +143,7 @@ Status PlanRunner::runLibraryKernel(OpIndex op, std::span<const TensorView> oper
 
 Status PlanRunner::runLaunch(Step &step) {
   for (size_t i = 0; i < step.operands.size(); ++i) {
-    copyView({core.pool, core.isa, core.allocator, IndexMode::Checked}, step.operands[i],
-             step.results[i]);
+    copyView(core.copyContext(), step.operands[i], step.results[i]);
   }
   if (!hasScratch) {
     TRACERT_TRY(launches.reserve(*core.allocator, core.pool ? core.pool->threadCount() : 1));
@@ -144,6 +151,7 @@ Status PlanRunner::runLaunch(Step &step) {
   }
   ++launchCount;
   LaunchOutcome outcome = launches.run(*step.launch, step.partials, core.pool);
+  TRACERT_TRY(core.checkControl());
   return outcome.isIndexError ? badIndexIn(*step.launch->kernel) : Status();
 }
 
@@ -160,18 +168,20 @@ Result<OwnedTensor> PlanRunner::copyOut(const TensorView &view) {
     return Status::outOfMemory("no memory for an output of type " + type.str());
   }
   copy.view = TensorView::contiguous(copy.buffer->data(), type);
-  copyView({core.pool, core.isa, core.allocator, IndexMode::Checked}, view, copy.view);
+  copyView(core.copyContext(), view, copy.view);
   return copy;
 }
 
 Status PlanRunner::collectOutputs(Plan &plan, std::vector<OwnedTensor> &outputs) {
   // A buffer sized by a bound is not kept for much less.
   constexpr size_t kWasteAllowed = 64 * 1024;
-  outputs.resize(plan.outputs.size());
+  // The caller's stay until all are there.
+  collected.clear();
+  collected.resize(plan.outputs.size());
   for (size_t i = 0; i < plan.outputs.size(); ++i) {
     if (!plan.outputs[i].isDynamic) {
-      outputs[i].view = TensorView::contiguous(outputBuffers[i]->data(), plan.outputs[i].type);
-      outputs[i].buffer = std::move(outputBuffers[i]);
+      collected[i].view = TensorView::contiguous(outputBuffers[i]->data(), plan.outputs[i].type);
+      collected[i].buffer = std::move(outputBuffers[i]);
       continue;
     }
     PlanValue &value = plan.values[program.outputs[i].value];
@@ -184,13 +194,25 @@ Status PlanRunner::collectOutputs(Plan &plan, std::vector<OwnedTensor> &outputs)
                  buffer->size() - static_cast<size_t>(value.type.byteCount()) <= kWasteAllowed;
     if (isOwn) {
       // The view stays, so a second output of the same value copies from here.
-      outputs[i].view = value.view;
-      outputs[i].buffer = std::move(value.buffer);
+      collected[i].view = value.view;
+      collected[i].buffer = std::move(value.buffer);
       continue;
     }
-    TRACERT_ASSIGN(outputs[i], copyOut(value.view));
+    TRACERT_ASSIGN(collected[i], copyOut(value.view));
   }
+  TRACERT_TRY(core.checkControl());
+  handOver(collected);
+  outputs.swap(collected);
+  collected.clear();
   return {};
+}
+
+void PlanRunner::handOver(std::vector<OwnedTensor> &tensors) {
+  for (OwnedTensor &tensor : tensors) {
+    if (core.budget && tensor.buffer) {
+      core.budget->giveAway(*tensor.buffer.get());
+    }
+  }
 }
 
 Status PlanRunner::copyValues(Plan &plan, std::vector<OwnedTensor> &values) {
@@ -201,6 +223,8 @@ Status PlanRunner::copyValues(Plan &plan, std::vector<OwnedTensor> &values) {
       TRACERT_ASSIGN(values[i], copyOut(plan.values[i].view));
     }
   }
+  TRACERT_TRY(core.checkControl());
+  handOver(values);
   return {};
 }
 

@@ -17,7 +17,7 @@ Status badIndexIn(const KernelDef &kernel);
 
 class PlanRunner {
 public:
-  explicit PlanRunner(const ExecutorCore &core) : core(core), program(*core.program) {}
+  explicit PlanRunner(const ExecutorCore &core);
 
   Status run(Plan &plan, std::span<const TensorView> inputs, std::vector<OwnedTensor> &outputs,
              OpIndex &failedOp);
@@ -43,6 +43,8 @@ private:
                           std::span<const TensorView> results);
   Status runLaunch(Step &step);
   Status collectOutputs(Plan &plan, std::vector<OwnedTensor> &outputs);
+  /// The tensors are the caller's: they count no longer.
+  void handOver(std::vector<OwnedTensor> &tensors);
   void reset(Plan &plan);
 
   // Dynamic steps (PlanDynamic.cpp).
@@ -66,7 +68,10 @@ private:
   bool hasScratch = false;
   BufferRef arena;
   size_t arenaSize = 0;
+  /// Per value.
+  std::vector<bool> isOutput;
   std::vector<BufferRef> outputBuffers;
+  std::vector<OwnedTensor> collected;
   std::vector<void *> bases;
   uint64_t launchCount = 0;
   uint64_t replacedCount = 0;

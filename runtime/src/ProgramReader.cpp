@@ -4,21 +4,11 @@
 #include "Container.h"
 #include "ContentHash.h"
 #include "FileMap.h"
+#include "Guard.h"
 #include "ReadTables.h"
 
 namespace tracert {
 namespace {
-
-/// A copy at a page boundary, for bytes that are not aligned as a mapped file is.
-std::shared_ptr<uint8_t> alignedCopy(std::span<const uint8_t> bytes) {
-  auto *memory = static_cast<uint8_t *>(
-      std::aligned_alloc(kSegmentAlignment, alignUp(bytes.size(), kSegmentAlignment)));
-  if (!memory) {
-    return nullptr;
-  }
-  std::memcpy(memory, bytes.data(), bytes.size());
-  return {memory, [](uint8_t *held) { std::free(held); }};
-}
 
 bool wantsHash(SegmentKind kind, const LoadOptions &options) {
   switch (kind) {
@@ -36,21 +26,11 @@ bool wantsHash(SegmentKind kind, const LoadOptions &options) {
   return options.verifyAll;
 }
 
-} // namespace
-
-Result<std::shared_ptr<const Program>> readProgram(std::span<const uint8_t> bytes,
-                                                   std::shared_ptr<const void> owner,
-                                                   const LoadOptions &options, HashCheck hashes) {
-  if (reinterpret_cast<uintptr_t>(bytes.data()) % kTensorAlignment != 0) {
-    std::shared_ptr<uint8_t> copy = alignedCopy(bytes);
-    if (!copy) {
-      return Status::outOfMemory("no memory for an aligned copy of the file's " +
-                                 std::to_string(bytes.size()) + " bytes");
-    }
-    bytes = {copy.get(), bytes.size()};
-    owner = std::move(copy);
-  }
-  TRACERT_ASSIGN(Container container, openContainer(bytes));
+/// The tiers in order, on bytes that are aligned as a mapped file is.
+Result<std::shared_ptr<const Program>> readAligned(const MappedFile &file,
+                                                   const LoadOptions &options, HashCheck hashes,
+                                                   LoadBudget &memory) {
+  TRACERT_ASSIGN(Container container, openContainer(file.bytes));
   if (hashes == HashCheck::Verify) {
     for (size_t i = 0; i < container.segments.size(); ++i) {
       if (wantsHash(static_cast<SegmentKind>(container.segments[i].kind), options)) {
@@ -59,10 +39,34 @@ Result<std::shared_ptr<const Program>> readProgram(std::span<const uint8_t> byte
     }
   }
   auto program = std::make_shared<Program>();
-  program->owners.push_back(std::move(owner));
-  TRACERT_TRY(readTables(container, options, hashes, *program));
+  program->owners.push_back(file.owner);
+  TRACERT_TRY(readTables(container, options, hashes, memory, *program));
   TRACERT_TRY(verifyProgram(*program));
   return std::shared_ptr<const Program>(std::move(program));
+}
+
+Result<std::shared_ptr<const Program>> readBytes(MappedFile file, const LoadOptions &options,
+                                                 HashCheck hashes, LoadBudget &memory) {
+  bool isAligned = reinterpret_cast<uintptr_t>(file.bytes.data()) % kTensorAlignment == 0;
+  if (!isAligned) {
+    TRACERT_ASSIGN(file, copyBytes(file.bytes, memory));
+  }
+  return readAligned(file, options, hashes, memory);
+}
+
+} // namespace
+
+Result<std::shared_ptr<const Program>> readProgram(std::span<const uint8_t> bytes,
+                                                   std::shared_ptr<const void> owner,
+                                                   const LoadOptions &options, HashCheck hashes) {
+  return guardedCall([&]() -> Result<std::shared_ptr<const Program>> {
+    LoadBudget memory(options.memoryLimit);
+    MappedFile file{bytes, std::move(owner)};
+    if (options.copy) {
+      TRACERT_ASSIGN(file, copyBytes(bytes, memory));
+    }
+    return readBytes(std::move(file), options, hashes, memory);
+  });
 }
 
 Result<std::shared_ptr<const Program>> loadProgram(std::span<const uint8_t> bytes,
@@ -73,14 +77,27 @@ Result<std::shared_ptr<const Program>> loadProgram(std::span<const uint8_t> byte
 
 Result<std::shared_ptr<const Program>> loadProgram(const std::string &path,
                                                    const LoadOptions &options) {
-  TRACERT_ASSIGN(MappedFile file, mapFile(path));
-  Result<std::shared_ptr<const Program>> program =
-      loadProgram(file.bytes, std::move(file.owner), options);
-  if (!program.ok()) {
-    const Status &status = program.status();
-    return status.withMessage("cannot load '" + path + "': " + status.message());
-  }
-  return program;
+  return guardedCall([&]() -> Result<std::shared_ptr<const Program>> {
+    LoadBudget memory(options.memoryLimit);
+    TRACERT_ASSIGN(MappedFile file, options.copy ? readFile(path, memory) : mapFile(path));
+    Result<std::shared_ptr<const Program>> program =
+        readBytes(std::move(file), options, HashCheck::Verify, memory);
+    if (!program.ok()) {
+      const Status &status = program.status();
+      return status.withMessage("cannot load '" + path + "': " + status.message());
+    }
+    return program;
+  });
+}
+
+Result<std::shared_ptr<const Program>> loadDescriptor(int descriptor, const LoadOptions &options) {
+  return guardedCall([&]() -> Result<std::shared_ptr<const Program>> {
+    LoadBudget memory(options.memoryLimit);
+    std::string name = "file descriptor " + std::to_string(descriptor);
+    TRACERT_ASSIGN(MappedFile file, options.copy ? readDescriptor(descriptor, name, memory)
+                                                 : mapDescriptor(descriptor, name));
+    return readBytes(std::move(file), options, HashCheck::Verify, memory);
+  });
 }
 
 } // namespace tracert

@@ -16,4 +16,7 @@ Result<std::shared_ptr<const Program>> readProgram(std::span<const uint8_t> byte
                                                    std::shared_ptr<const void> owner,
                                                    const LoadOptions &options, HashCheck hashes);
 
+/// loadProgram for a descriptor, which stays the caller's.
+Result<std::shared_ptr<const Program>> loadDescriptor(int descriptor, const LoadOptions &options);
+
 } // namespace tracert

@@ -2,6 +2,7 @@
 #include "ContentHash.h"
 #include "FileFormat.h"
 #include "FileImage.h"
+#include "Guard.h"
 #include "TextCheck.h"
 #include "tracert/schema/program_generated.h"
 
@@ -341,14 +342,16 @@ Result<FileImage> makeFileImage(const Program &program, const WriteOptions &opti
 }
 
 Result<std::string> serializeProgram(const Program &program, const WriteOptions &options) {
-  TRACERT_ASSIGN(FileImage image, makeFileImage(program, options));
-  std::string bytes(image.length, '\0');
-  for (const FileImage::Piece &piece : image.pieces) {
-    if (piece.size > 0) {
-      std::memcpy(bytes.data() + piece.offset, piece.data, piece.size);
+  return guardedCall([&]() -> Result<std::string> {
+    TRACERT_ASSIGN(FileImage image, makeFileImage(program, options));
+    std::string bytes(image.length, '\0');
+    for (const FileImage::Piece &piece : image.pieces) {
+      if (piece.size > 0) {
+        std::memcpy(bytes.data() + piece.offset, piece.data, piece.size);
+      }
     }
-  }
-  return bytes;
+    return bytes;
+  });
 }
 
 std::string writtenFormatVersion() {
@@ -356,8 +359,10 @@ std::string writtenFormatVersion() {
 }
 
 Status writeProgram(const Program &program, const std::string &path, const WriteOptions &options) {
-  TRACERT_ASSIGN(FileImage image, makeFileImage(program, options));
-  return saveFileImage(image, path, options.check, options.isTrial);
+  return guardedCall([&]() -> Status {
+    TRACERT_ASSIGN(FileImage image, makeFileImage(program, options));
+    return saveFileImage(image, path, options.check, options.isTrial);
+  });
 }
 
 } // namespace tracert

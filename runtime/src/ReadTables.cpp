@@ -2,6 +2,7 @@
 
 #include "CheckedMath.h"
 #include "ContentHash.h"
+#include "LoadBudget.h"
 #include "tracert/schema/program_generated.h"
 
 namespace tracert {
@@ -17,32 +18,27 @@ bool isKnownFeature(std::string_view) { return false; }
 class TableReader {
 public:
   TableReader(const Container &container, const LoadOptions &options, HashCheck hashes,
-              Program &program)
-      : container(container), options(options), hashes(hashes), program(program),
-        budget(container.segments[0].length + 1024) {}
+              LoadBudget &memory, Program &program)
+      : container(container), options(options), hashes(hashes), memory(memory), program(program),
+        content(container.segments[0].length + kGraphSlack) {}
 
   Status run() {
     std::span<const uint8_t> bytes = container.segment(0);
     TRACERT_TRY(verifyBuffer<schema::ProgramDef>(bytes, schema::ProgramDefIdentifier(), "graph"));
     const schema::ProgramDef *root = schema::GetProgramDef(bytes.data());
     TRACERT_TRY(readFeatures(*root));
-    program.producer = text(root->producer());
-    program.userInfo = text(root->user_info());
-    TRACERT_TRY(each(root->ledger(), [&](const fb::String *line) -> Status {
-      TRACERT_TRY(take(line->size()));
-      program.ledger.push_back(line->str());
-      return {};
-    }));
+    TRACERT_TRY(text(root->producer(), program.producer));
+    TRACERT_TRY(text(root->user_info(), program.userInfo));
+    TRACERT_TRY(strings(root->ledger(), program.ledger));
     TRACERT_TRY(readSignature(*root));
-    TRACERT_TRY(each(root->ops(), [&](const schema::OpDef *op) { return readOp(*op); }));
-    TRACERT_TRY(each(root->test_vectors(),
-                     [&](const schema::TestVectorDef *vector) { return readVector(*vector); }));
+    TRACERT_TRY(each(root->ops(), program.ops,
+                     [&](const schema::OpDef &def, OpDef &op) { return readOp(def, op); }));
+    TRACERT_TRY(each(root->test_vectors(), program.testVectors,
+                     [&](const schema::TestVectorDef &def, TestVector &vector) {
+                       return readVector(def, vector);
+                     }));
     TRACERT_TRY(readLocs());
-    if (options.portableOnly) {
-      return {};
-    }
-    return each(root->sections(),
-                [&](const schema::SectionDef *section) { return readSection(*section); });
+    return options.portableOnly ? Status() : readSections(*root);
   }
 
 private:
@@ -58,31 +54,61 @@ private:
     return corrupt(std::string("the ") + what + " tables are damaged");
   }
 
+  /// Sizes as they are stored, less padding: an offset in a list and the start of its table, a
+  /// list's length, a string's length and final zero.
+  static constexpr uint64_t kItemBytes = 8;
+  static constexpr uint64_t kListBytes = 4;
+  static constexpr uint64_t kStringBytes = 5;
+
   /// Shared tables could make a small file ask for much memory; nothing we write shares any.
-  Status take(uint64_t count) {
-    if (count > budget) {
+  Status take(uint64_t stored, uint64_t inMemory) {
+    if (stored > content) {
       return corrupt("the graph refers to more data than it holds");
     }
-    budget -= count;
+    content -= stored;
+    return memory.take(inMemory, "the graph");
+  }
+
+  Status text(const fb::String *from, std::string &to) {
+    if (from) {
+      TRACERT_TRY(take(kStringBytes + from->size(), from->size()));
+      to.assign(from->c_str(), from->size());
+    }
     return {};
   }
 
-  std::string text(const fb::String *string) const { return string ? string->str() : ""; }
-
-  template <class T, class F> Status each(const fb::Vector<fb::Offset<T>> *list, F &&read) {
-    if (!list) {
+  Status strings(const fb::Vector<fb::Offset<fb::String>> *from, std::vector<std::string> &to) {
+    if (!from) {
       return {};
     }
-    TRACERT_TRY(take(list->size()));
-    for (const T *item : *list) {
-      TRACERT_TRY(read(item));
+    TRACERT_TRY(take(kListBytes + sizeof(fb::uoffset_t) * uint64_t(from->size()),
+                     sizeof(std::string) * uint64_t(from->size())));
+    to.resize(from->size());
+    for (fb::uoffset_t i = 0; i < from->size(); ++i) {
+      TRACERT_TRY(text(from->Get(i), to[i]));
+    }
+    return {};
+  }
+
+  /// Appends one item per table: read(table, item).
+  template <class T, class Item, class F>
+  Status each(const fb::Vector<fb::Offset<T>> *from, std::vector<Item> &to, F &&read) {
+    if (!from) {
+      return {};
+    }
+    uint64_t count = from->size();
+    TRACERT_TRY(take(kListBytes + kItemBytes * count, sizeof(Item) * count));
+    to.reserve(to.size() + count);
+    for (const T *table : *from) {
+      TRACERT_TRY(read(*table, to.emplace_back()));
     }
     return {};
   }
 
   template <class T> Status numbers(const fb::Vector<T> *from, std::vector<T> &to) {
     if (from) {
-      TRACERT_TRY(take(from->size()));
+      uint64_t bytes = sizeof(T) * uint64_t(from->size());
+      TRACERT_TRY(take(kListBytes + bytes, bytes));
       to.assign(from->begin(), from->end());
     }
     return {};
@@ -90,10 +116,11 @@ private:
 
   Status dims(const fb::Vector<int64_t> *from, Dims &to) {
     if (from) {
-      TRACERT_TRY(take(from->size()));
+      uint64_t bytes = sizeof(int64_t) * uint64_t(from->size());
+      TRACERT_TRY(take(kListBytes + bytes, bytes));
       // Bytes, since the verifier checks the alignment of the length only.
       to.resize(from->size());
-      std::memcpy(to.data(), from->Data(), from->size() * sizeof(int64_t));
+      std::memcpy(to.data(), from->Data(), bytes);
     }
     return {};
   }
@@ -108,56 +135,71 @@ private:
   }
 
   Status readFeatures(const schema::ProgramDef &root) {
-    return each(root.required_features(), [&](const fb::String *feature) -> Status {
-      if (isKnownFeature({feature->c_str(), feature->size()})) {
-        return {};
+    std::vector<std::string> features;
+    TRACERT_TRY(strings(root.required_features(), features));
+    for (const std::string &feature : features) {
+      if (!isKnownFeature(feature)) {
+        return Status::unsupported("the file needs the feature '" + feature +
+                                   "', which this build does not have; load it with a newer "
+                                   "libtracert");
       }
-      return Status::unsupported("the file needs the feature '" + feature->str() +
-                                 "', which this build does not have; load it with a newer "
-                                 "libtracert");
-    });
+    }
+    return {};
   }
 
   Status readSignature(const schema::ProgramDef &root) {
-    TRACERT_TRY(each(root.symbols(), [&](const schema::SymbolDef *def) -> Status {
-      TRACERT_TRY(take(def->name()->size()));
-      program.symbols.push_back({def->name()->str(), def->min(), def->max()});
-      return {};
-    }));
-    TRACERT_TRY(each(root.values(), [&](const schema::TensorTypeDef *def) -> Status {
-      ValueDef value;
-      TRACERT_TRY(dtype(def->dtype(), value.dtype));
-      TRACERT_TRY(dims(def->dims(), value.dims));
-      program.values.push_back(std::move(value));
-      return {};
-    }));
-    TRACERT_TRY(each(root.inputs(), [&](const schema::InputDef *def) -> Status {
-      TRACERT_TRY(take(def->name()->size()));
-      InputDef input;
-      input.name = def->name()->str();
-      input.value = def->value();
-      TRACERT_TRY(numbers(def->dim_symbols(), input.dimSymbols));
-      input.isState = def->is_state();
-      input.initialConstant = def->initial_constant();
-      program.inputs.push_back(std::move(input));
-      return {};
-    }));
-    TRACERT_TRY(each(root.outputs(), [&](const schema::OutputDef *def) -> Status {
-      TRACERT_TRY(take(def->name()->size()));
-      program.outputs.push_back({def->name()->str(), def->value(), def->state_input()});
-      return {};
-    }));
-    return each(root.constants(), [&](const schema::ConstantDef *def) -> Status {
-      ConstantDef constant;
-      constant.value = def->value();
-      TRACERT_TRY(readTensor(*def->tensor(), container.find(SegmentKind::Weights), constant.type,
-                             constant.data));
-      program.constants.push_back(std::move(constant));
-      return {};
-    });
+    TRACERT_TRY(each(root.symbols(), program.symbols,
+                     [&](const schema::SymbolDef &def, SymbolDef &symbol) -> Status {
+                       symbol.min = def.min();
+                       symbol.max = def.max();
+                       return text(def.name(), symbol.name);
+                     }));
+    TRACERT_TRY(each(root.values(), program.values,
+                     [&](const schema::TensorTypeDef &def, ValueDef &value) -> Status {
+                       TRACERT_TRY(dtype(def.dtype(), value.dtype));
+                       return dims(def.dims(), value.dims);
+                     }));
+    TRACERT_TRY(each(root.inputs(), program.inputs,
+                     [&](const schema::InputDef &def, InputDef &input) -> Status {
+                       input.value = def.value();
+                       input.isState = def.is_state();
+                       input.initialConstant = def.initial_constant();
+                       TRACERT_TRY(numbers(def.dim_symbols(), input.dimSymbols));
+                       return text(def.name(), input.name);
+                     }));
+    TRACERT_TRY(each(root.outputs(), program.outputs,
+                     [&](const schema::OutputDef &def, OutputDef &output) -> Status {
+                       output.value = def.value();
+                       output.stateInput = def.state_input();
+                       return text(def.name(), output.name);
+                     }));
+    TensorSegment weights = segmentOf(SegmentKind::Weights);
+    return each(root.constants(), program.constants,
+                [&](const schema::ConstantDef &def, ConstantDef &constant) -> Status {
+                  constant.value = def.value();
+                  return readTensor(*def.tensor(), weights, constant.type, constant.data);
+                });
   }
 
-  Status readTensor(const schema::StoredTensorDef &def, int segment, TensorType &type,
+  /// Of a list whose tables are put elsewhere.
+  struct Skipped {};
+
+  /// A segment of tensors and how many of its bytes no tensor has taken.
+  struct TensorSegment {
+    std::span<const uint8_t> bytes;
+    uint64_t left = 0;
+  };
+
+  TensorSegment segmentOf(SegmentKind kind) const {
+    int segment = container.find(kind);
+    if (segment < 0) {
+      return {};
+    }
+    std::span<const uint8_t> bytes = container.segment(static_cast<size_t>(segment));
+    return {bytes, bytes.size()};
+  }
+
+  Status readTensor(const schema::StoredTensorDef &def, TensorSegment &segment, TensorType &type,
                     const void *&data) {
     TRACERT_TRY(dtype(def.type()->dtype(), type.dtype));
     TRACERT_TRY(dims(def.type()->dims(), type.shape));
@@ -168,76 +210,77 @@ private:
     if (bytes == 0) {
       return {};
     }
-    std::span<const uint8_t> content;
-    if (segment >= 0) {
-      content = container.segment(static_cast<size_t>(segment));
-    }
+    auto size = static_cast<uint64_t>(bytes);
     if (def.offset() % kTensorAlignment != 0 ||
-        !isRangeInside(def.offset(), static_cast<uint64_t>(bytes), content.size())) {
+        !isRangeInside(def.offset(), size, segment.bytes.size())) {
       return corrupt("a stored tensor lies outside its segment");
     }
-    data = content.data() + def.offset();
+    // Each has bytes of its own, so that what is done once per tensor costs no more than the file.
+    if (size > segment.left) {
+      return corrupt("stored tensors overlap");
+    }
+    segment.left -= size;
+    data = segment.bytes.data() + def.offset();
     return {};
   }
 
-  Status readAttr(const schema::AttrDef &def, AttrList &attrs) {
+  Status readAttr(const schema::AttrDef &def, AttrValue &attr) {
     switch (static_cast<AttrKind>(def.kind())) {
     case AttrKind::Int:
-      attrs.push_back(AttrValue::integer(def.integer()));
+      attr = AttrValue::integer(def.integer());
       return {};
     case AttrKind::Bool:
-      attrs.push_back(AttrValue::boolean(def.integer() != 0));
+      attr = AttrValue::boolean(def.integer() != 0);
       return {};
     case AttrKind::DType: {
       DType value;
       TRACERT_TRY(dtype(def.dtype(), value));
-      attrs.push_back(AttrValue::dtype(value));
+      attr = AttrValue::dtype(value);
       return {};
     }
     case AttrKind::Ints: {
       Dims values;
       TRACERT_TRY(dims(def.ints(), values));
-      attrs.push_back(AttrValue::ints(std::move(values)));
+      attr = AttrValue::ints(std::move(values));
       return {};
     }
     case AttrKind::Scalar: {
       Scalar value;
       TRACERT_TRY(dtype(def.dtype(), value.dtype));
       value.bits = def.bits();
-      attrs.push_back(AttrValue::scalar(value));
+      attr = AttrValue::scalar(value);
       return {};
     }
     case AttrKind::Index:
-      return readIndex(def, attrs);
+      return readIndex(def, attr);
     }
     return corrupt("an attribute has an unknown kind");
   }
 
-  Status readIndex(const schema::AttrDef &def, AttrList &attrs) {
+  Status readIndex(const schema::AttrDef &def, AttrValue &attr) {
     auto index = std::make_shared<IndexItems>();
     index->advancedFirst = def.advanced_first();
-    TRACERT_TRY(each(def.items(), [&](const schema::IndexItemDef *from) -> Status {
-      if (from->kind() > static_cast<uint8_t>(IndexItemKind::Mask) || from->step() == 0) {
+    auto readItem = [](const schema::IndexItemDef &from, IndexItem &item) -> Status {
+      if (from.kind() > static_cast<uint8_t>(IndexItemKind::Mask) || from.step() == 0) {
         return corrupt("an index item is malformed");
       }
-      IndexItem item;
-      item.kind = static_cast<IndexItemKind>(from->kind());
-      item.hasBegin = from->has_begin();
-      item.hasEnd = from->has_end();
-      item.beginIsOperand = from->begin_is_operand();
-      item.endIsOperand = from->end_is_operand();
-      item.maskRank = from->mask_rank();
-      item.begin = from->begin();
-      item.end = from->end();
-      item.step = from->step();
-      index->items.push_back(item);
+      item.kind = static_cast<IndexItemKind>(from.kind());
+      item.hasBegin = from.has_begin();
+      item.hasEnd = from.has_end();
+      item.beginIsOperand = from.begin_is_operand();
+      item.endIsOperand = from.end_is_operand();
+      item.maskRank = from.mask_rank();
+      item.begin = from.begin();
+      item.end = from.end();
+      item.step = from.step();
       return {};
-    }));
-    attrs.push_back(AttrValue::index(std::move(index)));
+    };
+    TRACERT_TRY(each(def.items(), index->items, readItem));
+    attr = AttrValue::index(std::move(index));
     return {};
   }
 
-  Status readOp(const schema::OpDef &def) {
+  Status readOp(const schema::OpDef &def, OpDef &op) {
     std::string_view name(def.name()->c_str(), def.name()->size());
     std::optional<OpKind> kind = opKindFromName(name);
     if (!kind) {
@@ -254,47 +297,31 @@ private:
     if (def.version() == 0) {
       return corrupt("op '" + std::string(name) + "' has version 0");
     }
-    OpDef op;
     op.call.kind = *kind;
-    TRACERT_TRY(each(def.attrs(),
-                     [&](const schema::AttrDef *attr) { return readAttr(*attr, op.call.attrs); }));
+    TRACERT_TRY(each(def.attrs(), op.call.attrs, [&](const schema::AttrDef &from, AttrValue &attr) {
+      return readAttr(from, attr);
+    }));
     TRACERT_TRY(numbers(def.operands(), op.operands));
     TRACERT_TRY(numbers(def.results(), op.results));
     TRACERT_TRY(numbers(def.source_ops(), op.sourceOps));
     op.loc = def.loc();
     op.indexMode = static_cast<IndexMode>(def.index_mode());
     op.inPlace = def.in_place();
-    program.ops.push_back(std::move(op));
     return {};
   }
 
-  Status readVector(const schema::TestVectorDef &def) {
-    TestVector vector;
-    int segment = container.find(SegmentKind::Vectors);
-    auto readAll = [&](const fb::Vector<fb::Offset<schema::StoredTensorDef>> *list,
-                       std::vector<TestTensor> &tensors) {
-      return each(list, [&](const schema::StoredTensorDef *stored) -> Status {
-        TestTensor tensor;
-        TRACERT_TRY(readTensor(*stored, segment, tensor.type, tensor.data));
-        tensors.push_back(std::move(tensor));
-        return {};
-      });
+  Status readVector(const schema::TestVectorDef &def, TestVector &vector) {
+    auto readOne = [&](const schema::StoredTensorDef &stored, TestTensor &tensor) {
+      return readTensor(stored, vectors, tensor.type, tensor.data);
     };
-    TRACERT_TRY(readAll(def.inputs(), vector.inputs));
-    TRACERT_TRY(readAll(def.outputs(), vector.outputs));
-    vector.origin = text(def.origin());
-    TRACERT_TRY(take(vector.origin.size()));
-    program.testVectors.push_back(std::move(vector));
-    return {};
+    TRACERT_TRY(each(def.inputs(), vector.inputs, readOne));
+    TRACERT_TRY(each(def.outputs(), vector.outputs, readOne));
+    return text(def.origin(), vector.origin);
   }
 
   /// Without the segment every op's location is absent.
   Status readLocs() {
-    int segment = container.find(SegmentKind::Locs);
-    std::span<const uint8_t> bytes;
-    if (segment >= 0) {
-      bytes = container.segment(static_cast<size_t>(segment));
-    }
+    std::span<const uint8_t> bytes = segmentOf(SegmentKind::Locs).bytes;
     if (bytes.empty()) {
       for (OpDef &op : program.ops) {
         op.loc = kNoIndex;
@@ -302,23 +329,39 @@ private:
       return {};
     }
     TRACERT_TRY(verifyBuffer<schema::LocsDef>(bytes, nullptr, "source location"));
-    budget += bytes.size();
+    content += bytes.size();
     const auto *root = fb::GetRoot<schema::LocsDef>(bytes.data());
-    size_t count = root->lines() ? root->lines()->size() : 0;
-    size_t indexCount = root->file_indices() ? root->file_indices()->size() : 0;
-    size_t fileCount = root->files() ? root->files()->size() : 0;
-    if (count != indexCount) {
+    std::vector<std::string> names;
+    TRACERT_TRY(strings(root->files(), names));
+    std::vector<uint32_t> indices;
+    TRACERT_TRY(numbers(root->file_indices(), indices));
+    std::vector<int32_t> lines;
+    TRACERT_TRY(numbers(root->lines(), lines));
+    if (lines.size() != indices.size()) {
       return corrupt("the source locations are damaged");
     }
-    for (size_t i = 0; i < count; ++i) {
-      uint32_t file = root->file_indices()->Get(static_cast<fb::uoffset_t>(i));
-      if (file >= fileCount) {
+    for (const std::string &name : names) {
+      if (name.size() > kMaxFileNameBytes) {
+        return corrupt("the name of a source file is longer than " +
+                       std::to_string(kMaxFileNameBytes) + " bytes");
+      }
+    }
+    TRACERT_TRY(take(0, sizeof(SourceLoc) * uint64_t(lines.size())));
+    program.locs.reserve(lines.size());
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (indices[i] >= names.size()) {
         return corrupt("the source locations are damaged");
       }
-      program.locs.push_back(
-          {root->files()->Get(file)->str(), root->lines()->Get(static_cast<fb::uoffset_t>(i))});
+      TRACERT_TRY(take(0, names[indices[i]].size()));
+      program.locs.push_back({names[indices[i]], lines[i]});
     }
     return {};
+  }
+
+  Status readSections(const schema::ProgramDef &root) {
+    std::vector<Skipped> read;
+    return each(root.sections(), read,
+                [&](const schema::SectionDef &def, Skipped &) { return readSection(def); });
   }
 
   Status readSection(const schema::SectionDef &def) {
@@ -332,28 +375,32 @@ private:
       // A target of a newer version: this build runs another section.
       return {};
     }
-    TRACERT_TRY(each(def.blocks(), [&](const schema::BlockDef *from) -> Status {
-      Block block;
-      TRACERT_TRY(each(from->instructions(), [&](const schema::InstructionDef *step) -> Status {
-        block.instructions.push_back({static_cast<InstructionKind>(step->kind()), step->index(),
-                                      step->first_covered(), step->covered_count()});
-        return {};
-      }));
-      section.blocks.push_back(std::move(block));
+    // Here, not only in the meaning tier: each section copies code.
+    for (const NativeSection &other : program.sections) {
+      if (other.isa == section.isa) {
+        return corrupt("two sections for " + std::string(name));
+      }
+    }
+    auto readInstruction = [](const schema::InstructionDef &from, Instruction &to) -> Status {
+      to = {static_cast<InstructionKind>(from.kind()), from.index(), from.first_covered(),
+            from.covered_count()};
       return {};
+    };
+    TRACERT_TRY(each(def.blocks(), section.blocks, [&](const schema::BlockDef &from, Block &block) {
+      return each(from.instructions(), block.instructions, readInstruction);
     }));
-    TRACERT_TRY(each(def.kernels(),
-                     [&](const schema::KernelDef *from) { return readKernel(*from, section); }));
+    TRACERT_TRY(
+        each(def.kernels(), section.kernels, [&](const schema::KernelDef &from, KernelDef &kernel) {
+          return readKernel(from, kernel);
+        }));
     TRACERT_TRY(numbers(def.covered_ops(), section.coveredOps));
     TRACERT_TRY(readCode(def.code_segment(), section));
     program.sections.push_back(std::move(section));
     return {};
   }
 
-  Status readKernel(const schema::KernelDef &def, NativeSection &section) {
-    KernelDef kernel;
-    TRACERT_TRY(take(def.name()->size()));
-    kernel.name = def.name()->str();
+  Status readKernel(const schema::KernelDef &def, KernelDef &kernel) {
+    TRACERT_TRY(text(def.name(), kernel.name));
     kernel.codeOffset = def.code_offset();
     kernel.domainValue = def.domain_value();
     kernel.isFlat = def.is_flat();
@@ -362,14 +409,12 @@ private:
     kernel.split = static_cast<KernelSplit>(def.split());
     kernel.countValue = def.count_value();
     kernel.nanosecondsPerElement = def.nanoseconds_per_element();
-    TRACERT_TRY(each(def.accesses(), [&](const schema::KernelAccessDef *from) -> Status {
-      kernel.accesses.push_back({static_cast<AccessKind>(from->kind()), from->value(), from->op(),
-                                 from->indexed_axis(),
-                                 static_cast<InnerStride>(from->inner_stride())});
+    auto readAccess = [](const schema::KernelAccessDef &from, KernelAccess &access) -> Status {
+      access = {static_cast<AccessKind>(from.kind()), from.value(), from.op(), from.indexed_axis(),
+                static_cast<InnerStride>(from.inner_stride())};
       return {};
-    }));
-    section.kernels.push_back(std::move(kernel));
-    return {};
+    };
+    return each(def.accesses(), kernel.accesses, readAccess);
   }
 
   /// Copied first, then hashed, so that a file that changes meanwhile is found. The executor hashes
@@ -379,6 +424,7 @@ private:
       return corrupt("a section's native code is missing");
     }
     std::span<const uint8_t> code = container.segment(index);
+    TRACERT_TRY(memory.take(code.size(), "the native code"));
     section.code.assign(code.begin(), code.end());
     if (hashes != HashCheck::Verify) {
       return {};
@@ -393,15 +439,18 @@ private:
   const Container &container;
   const LoadOptions &options;
   HashCheck hashes;
+  LoadBudget &memory;
   Program &program;
-  uint64_t budget;
+  /// Bytes of the tables that have not been visited.
+  uint64_t content;
+  TensorSegment vectors = segmentOf(SegmentKind::Vectors);
 };
 
 } // namespace
 
 Status readTables(const Container &container, const LoadOptions &options, HashCheck hashes,
-                  Program &program) {
-  return TableReader(container, options, hashes, program).run();
+                  LoadBudget &memory, Program &program) {
+  return TableReader(container, options, hashes, memory, program).run();
 }
 
 } // namespace tracert

@@ -1,11 +1,14 @@
 #include "tracert/ThreadPool.h"
 
+#include "tracert/RunControl.h"
+
 #include "scalar/FloatMode.h"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <new>
 #include <vector>
 
 #include <immintrin.h>
@@ -49,6 +52,7 @@ struct Job {
   void *context = nullptr;
   int64_t count = 0;
   int64_t rangeCount = 1;
+  const RunControl *control = nullptr;
 
   void runRange(int64_t range) const {
     int64_t base = count / rangeCount;
@@ -124,13 +128,26 @@ struct ThreadPool::Impl {
                                         std::memory_order_acquire)) {
         continue;
       }
-      job.runRange(range);
+      runGuarded(range);
       unfinished.fetch_sub(1, std::memory_order_release);
       current = ticket.load(std::memory_order_acquire);
     }
   }
 
-  void run(const Job &newJob) {
+  /// An exception may not leave a thread of the pool: the caller of the loop gets it.
+  void runGuarded(int64_t range) noexcept {
+    const RunControl *outer = setCurrentRunControl(job.control);
+    try {
+      job.runRange(range);
+    } catch (const std::bad_alloc &) {
+      hasFailed.store(true, std::memory_order_relaxed);
+    }
+    setCurrentRunControl(outer);
+  }
+
+  /// Whether a range found no memory.
+  bool run(const Job &newJob) {
+    hasFailed.store(false, std::memory_order_relaxed);
     job = newJob;
     unfinished.store(job.rangeCount, std::memory_order_relaxed);
     ++generation;
@@ -143,6 +160,7 @@ struct ThreadPool::Impl {
     while (!spinUntil(isDone)) {
       sched_yield();
     }
+    return hasFailed.load(std::memory_order_relaxed);
   }
 
   const int threadCount;
@@ -152,6 +170,7 @@ struct ThreadPool::Impl {
   std::atomic<uint32_t> wakeups{0};
   alignas(64) std::atomic<uint64_t> ticket{0};
   alignas(64) std::atomic<int64_t> unfinished{0};
+  std::atomic<bool> hasFailed{false};
   Job job;
   uint32_t generation = 0;
   bool hasStarted = false;
@@ -179,14 +198,20 @@ void ThreadPool::parallelFor(int64_t count, RangeFn fn, void *context) {
     fn(context, 0, count);
     return;
   }
-  if (impl->startThreads()) {
-    int64_t ranges = std::min({count, kMaxRanges, impl->threadCount * kRangesPerThread});
-    impl->sharedLoops.fetch_add(1, std::memory_order_relaxed);
-    impl->run({fn, context, count, ranges});
-  } else {
+  // Released in any case: the loop of a range may throw.
+  struct Release {
+    std::atomic<bool> &isBusy;
+    ~Release() { isBusy.store(false, std::memory_order_release); }
+  } release{impl->isBusy};
+  if (!impl->startThreads()) {
     fn(context, 0, count);
+    return;
   }
-  impl->isBusy.store(false, std::memory_order_release);
+  int64_t ranges = std::min({count, kMaxRanges, impl->threadCount * kRangesPerThread});
+  impl->sharedLoops.fetch_add(1, std::memory_order_relaxed);
+  if (impl->run({fn, context, count, ranges, currentRunControl()})) {
+    throw std::bad_alloc();
+  }
 }
 
 namespace {

@@ -1,5 +1,6 @@
 // The meaning tier: values, ops, signature, constants. Sections are in VerifySections.cpp.
 #include "CheckedMath.h"
+#include "Guard.h"
 #include "OpErrors.h"
 #include "VerifySections.h"
 #include "tracert/Program.h"
@@ -71,7 +72,7 @@ private:
   }
 
   Status checkSymbols() const {
-    std::set<std::string> names;
+    std::set<std::string_view> names;
     for (const SymbolDef &symbol : program.symbols) {
       if (symbol.min < 0 || symbol.max < symbol.min) {
         return bad("size '" + symbol.name + "' has an empty range");
@@ -99,7 +100,7 @@ private:
   }
 
   Status checkInputs() {
-    std::set<std::string> names;
+    std::set<std::string_view> names;
     for (const InputDef &input : program.inputs) {
       std::string what = "input '" + input.name + "'";
       if (!isName(input.name)) {
@@ -264,7 +265,7 @@ private:
   }
 
   Status checkOutputs() const {
-    std::set<std::string> names;
+    std::set<std::string_view> names;
     std::set<uint32_t> states;
     for (const OutputDef &output : program.outputs) {
       std::string what = "output '" + output.name + "'";
@@ -322,6 +323,8 @@ private:
 
 } // namespace
 
-Status verifyProgram(const Program &program) { return ProgramVerifier(program).run(); }
+Status verifyProgram(const Program &program) {
+  return guardedCall([&] { return ProgramVerifier(program).run(); });
+}
 
 } // namespace tracert

@@ -1,8 +1,7 @@
 #include "VerifySections.h"
 
 #include "CheckedMath.h"
-
-#include <algorithm>
+#include "tracert/Limits.h"
 
 namespace tracert {
 namespace {
@@ -11,7 +10,8 @@ class SectionVerifier {
 public:
   SectionVerifier(const Program &program, const NativeSection &section)
       : program(program), section(section),
-        name("section " + std::string(isaName(section.isa)) + ": ") {}
+        name("section " + std::string(isaName(section.isa)) + ": "),
+        workLeft(kScheduleWorkPerItem * itemCount(program, section)) {}
 
   Status run() {
     if (section.isa != Isa::V3 && section.isa != Isa::Avx512) {
@@ -177,41 +177,75 @@ private:
       return bad("launches a kernel that does not exist");
     }
     const KernelDef &kernel = section.kernels[instruction.index];
-    std::string what = "kernel '" + kernel.name + "' ";
     auto covered =
         std::span(section.coveredOps).subspan(instruction.firstCovered, instruction.coveredCount);
+    TRACERT_TRY(countWork(kernel, covered));
+    // Only for messages: a name may be long and launched often.
+    auto what = [&kernel] { return "kernel '" + kernel.name + "' "; };
     ++launchNumber;
     insideOf.resize(program.values.size(), 0);
+    coveredIn.resize(program.ops.size(), 0);
     for (OpIndex op : covered) {
+      coveredIn[op] = launchNumber;
       for (ValueId operand : program.ops[op].operands) {
         if (!isInside(operand) && !hasMemory[operand]) {
-          return bad(what + "reads value %" + std::to_string(operand) + " before it is there");
+          return bad(what() + "reads value %" + std::to_string(operand) + " before it is there");
         }
       }
       for (ValueId result : program.ops[op].results) {
         if (!isTyped[result]) {
-          return bad(what + "covers op #" + std::to_string(op) + " before its types are checked");
+          return bad(what() + "covers op #" + std::to_string(op) + " before its types are checked");
         }
         insideOf[result] = launchNumber;
       }
     }
     if (kernel.domainValue != kNoIndex && !isTyped[kernel.domainValue]) {
-      return bad(what + "has a domain whose type is not known");
+      return bad(what() + "has a domain whose type is not known");
     }
     for (const KernelAccess &access : kernel.accesses) {
-      TRACERT_TRY(checkBoundAccess(access, covered, what));
+      TRACERT_TRY(checkBoundAccess(access, what));
     }
     return {};
+  }
+
+  /// What a launch covers and accesses is looked at for each launch of it, here and when it is
+  /// planned and bound; a reduction's store and a set look through all of that.
+  Status countWork(const KernelDef &kernel, std::span<const OpIndex> covered) {
+    uint64_t work = kernel.accesses.size();
+    for (OpIndex op : covered) {
+      work += 1 + program.ops[op].operands.size() + program.ops[op].results.size();
+    }
+    uint64_t searches = 1;
+    for (const KernelAccess &access : kernel.accesses) {
+      searches += access.kind == AccessKind::ReduceStore || access.kind == AccessKind::SetStore;
+    }
+    if (__builtin_mul_overflow(work, searches, &work) || work > workLeft) {
+      return bad("launches cover more than the program has");
+    }
+    workLeft -= work;
+    return {};
+  }
+
+  static uint64_t itemCount(const Program &program, const NativeSection &section) {
+    uint64_t count = program.values.size() + section.coveredOps.size();
+    for (const OpDef &op : program.ops) {
+      count += 1 + op.operands.size() + op.results.size();
+    }
+    for (const KernelDef &kernel : section.kernels) {
+      count += 1 + kernel.accesses.size();
+    }
+    for (const Block &block : section.blocks) {
+      count += block.instructions.size();
+    }
+    return count;
   }
 
   /// Computed by the launch being checked.
   bool isInside(ValueId value) const { return insideOf[value] == launchNumber; }
 
-  Status checkBoundAccess(const KernelAccess &access, std::span<const OpIndex> covered,
-                          const std::string &what) {
-    if (access.op != kNoIndex &&
-        std::find(covered.begin(), covered.end(), access.op) == covered.end()) {
-      return bad(what + "has an access of an op that it does not cover");
+  template <class Name> Status checkBoundAccess(const KernelAccess &access, const Name &what) {
+    if (access.op != kNoIndex && coveredIn[access.op] != launchNumber) {
+      return bad(what() + "has an access of an op that it does not cover");
     }
     ValueId value =
         access.kind == AccessKind::SetStore ? program.ops[access.op].results[0] : access.value;
@@ -219,12 +253,12 @@ private:
                    access.kind == AccessKind::ReduceStore || access.kind == AccessKind::SetStore;
     if (!isStore) {
       if (access.kind == AccessKind::Load && !hasMemory[value]) {
-        return bad(what + "loads value %" + std::to_string(value) + " before it is there");
+        return bad(what() + "loads value %" + std::to_string(value) + " before it is there");
       }
       return {};
     }
     if (!isInside(value)) {
-      return bad(what + "stores value %" + std::to_string(value) + ", which it does not compute");
+      return bad(what() + "stores value %" + std::to_string(value) + ", which it does not compute");
     }
     hasMemory[value] = true;
     return {};
@@ -237,7 +271,10 @@ private:
   std::vector<bool> hasMemory;
   /// Per value, the last launch that computes it.
   std::vector<uint32_t> insideOf;
+  /// Per op, the last launch that covers it.
+  std::vector<uint32_t> coveredIn;
   uint32_t launchNumber = 0;
+  uint64_t workLeft;
 };
 
 } // namespace

@@ -28,6 +28,9 @@ struct ExecutorOptions {
   /// Null: processThreadPool() / processAllocator().
   ThreadPool *pool = nullptr;
   Allocator *allocator = nullptr;
+  /// Bytes that the executor may hold: state, intermediate values, temporaries of kernels, plans,
+  /// the outputs being made. ResourceExhausted before more is allocated. 0: no limit.
+  uint64_t memoryLimit = 0;
 };
 
 /// An output: type and owned memory.
@@ -54,7 +57,15 @@ public:
   /// has changed (state keeps its old values) and the message ends with the op and its source line,
   /// e.g. "index 7 is out of range for axis 0 of size 5 (op #3 'indexing_multi_axis_vec' at
   /// model.py:12)".
-  virtual Status run(std::span<const TensorView> inputs, std::vector<OwnedTensor> &outputs) = 0;
+  Status run(std::span<const TensorView> inputs, std::vector<OwnedTensor> &outputs) {
+    TRACERT_TRY(compute(inputs, outputs));
+    commit(outputs);
+    return {};
+  }
+  /// The two halves of run(): results without new state, so that the caller may still refuse ...
+  virtual Status compute(std::span<const TensorView> inputs, std::vector<OwnedTensor> &outputs) = 0;
+  /// ... and the state outputs of the last compute() made the state. Cannot fail.
+  virtual void commit(std::span<const OwnedTensor> outputs) = 0;
   /// The op that the last failed run stopped at, or kNoIndex.
   virtual OpIndex failedOp() const = 0;
   /// Runs op by op with library kernels and gives copies of all values, indexed by ValueId, for
@@ -62,6 +73,7 @@ public:
   virtual Status runKeepingValues(std::span<const TensorView> inputs,
                                   std::vector<OwnedTensor> &values) = 0;
   struct Stats {
+    /// Runs that succeeded.
     uint64_t runs = 0;
     uint64_t plans = 0;
     /// Compiled kernels called; launches whose ops ran with library kernels instead; library
@@ -75,6 +87,8 @@ public:
   };
   virtual Stats stats() const = 0;
   virtual const Program &program() const = 0;
+  /// What the executor allocates from, for memory that counts as the run's.
+  virtual Allocator &allocator() = 0;
 };
 
 /// Looks at a complete file under its temporary name; an error keeps it from its place.
@@ -100,7 +114,12 @@ struct LoadOptions {
   bool portableOnly = false;
   /// Also hash the weights (TRT_VERIFY_ALL).
   bool verifyAll = false;
+  /// Work on a copy of the file or the bytes (TRT_LOAD_COPY).
+  bool copy = false;
+  /// Bytes that the load may allocate; ResourceExhausted beyond. 0: no limit of its own.
+  uint64_t memoryLimit = 0;
 };
+/// The file is mapped: it must not be changed in place while the program lives, unless copied.
 TRACERT_API Result<std::shared_ptr<const Program>> loadProgram(const std::string &path,
                                                                const LoadOptions &o);
 /// The bytes must outlive the program; pass `owner` to keep them alive.

@@ -22,16 +22,25 @@
  *
  * Ownership. Handles belong to the caller: release what you created. A session keeps its model
  * alive. Strings and arrays that a model returns live as long as the model; output tensors live
- * until the session's next run or its end. Input memory must stay valid while a run uses it; the
- * library never writes to it.
+ * until the session's next successful run or its end. Input memory must stay valid while a run uses
+ * it; the library never writes to it.
  *
- * Threads. A model may be used from any thread at once. A session belongs to one thread at a time;
- * make one per thread. No thread is started before the first kernel that is worth it.
+ * Threads. A model may be used from any thread at once. A session belongs to one thread at a time
+ * (trt_session_cancel excepted); make one per thread. No thread is started before the first kernel
+ * that is worth it.
  *
  * Growth. Set struct_size to sizeof of the struct you were compiled with; fields beyond it are not
- * touched, and zeroed fields mean the default. Numbers of enums never change.
+ * touched, and zeroed fields mean the default. A struct_size that is 0 or smaller than the struct
+ * was in its first release is TRT_INVALID_ARGUMENT. A larger one than the library knows is accepted
+ * while the fields that it does not know are zero; when it fills the struct it sets them to zero.
+ * Numbers of enums never change.
  *
  * Memory of dims and strides: sizes count elements, strides count bytes (zero and negative too).
+ *
+ * Trust. Native code in a file runs with the rights of the process: a file with native code is
+ * trusted like a shared library. For a file from a stranger set TRT_PORTABLE_ONLY | TRT_LOAD_COPY,
+ * a memory_limit for the load, and memory_limit and time_limit_ms for its sessions; then the file
+ * can at worst compute wrong numbers.
  */
 #ifndef TRACERT_TRACERT_H
 #define TRACERT_TRACERT_H
@@ -82,7 +91,13 @@ TRT_ENUM(trt_status){
     TRT_INTERNAL = 12,
     /* The call's sizes or strides make the recorded function take another way than the file does
      * (a reshape that is a copy and no longer a view, say). The message names the Python line. */
-    TRT_GUARD_FAILED = 13} trt_status;
+    TRT_GUARD_FAILED = 13,
+    /* trt_session_cancel ended the run. */
+    TRT_CANCELLED = 14,
+    /* The load or the run needs more than the memory limit of its options. */
+    TRT_RESOURCE_EXHAUSTED = 15,
+    /* The run took longer than the session's time limit. */
+    TRT_DEADLINE_EXCEEDED = 16} trt_status;
 
 /* The last failure's text on this thread, "" if there was none; valid until the next call here. */
 TRT_API const char *trt_last_error(void);
@@ -150,22 +165,30 @@ enum {
   /* Check the content hash of weights and test vectors too (reads the whole file). */
   TRT_VERIFY_ALL = 1,
   /* Leave native code out: for files that you do not trust. */
-  TRT_PORTABLE_ONLY = 2
+  TRT_PORTABLE_ONLY = 2,
+  /* Work on a copy of the file, so that what happens to the file later does not matter. */
+  TRT_LOAD_COPY = 4
 };
 
 typedef struct trt_load_options {
   size_t struct_size;
   uint32_t flags;
+  /* Bytes that the load may allocate: the graph in memory, native code, a copy of the file. 0: as
+   * much as the file's size asks for (see docs/limits.md). */
+  uint64_t memory_limit;
 } trt_load_options;
 
-/* Maps the file; weights are used in place. `options` may be NULL. */
+/* Maps the file; weights are used in place. So until the model and its sessions are released the
+ * file must not be changed in place: writing into it changes the weights of the running model, and
+ * shortening it ends the process with SIGBUS at the next access. Replacing it by a rename is safe.
+ * With TRT_LOAD_COPY the file may do what it likes after the call. `options` may be NULL. */
 TRT_API trt_status trt_model_load_path(const char *path, const trt_load_options *options,
                                        trt_model **model);
 /* `bytes` must stay valid and unchanged until the model and its sessions are released. 64-byte
  * aligned bytes are used in place, others are copied. */
 TRT_API trt_status trt_model_load_memory(const void *bytes, size_t size,
                                          const trt_load_options *options, trt_model **model);
-/* The descriptor stays the caller's and may be closed after the call. */
+/* As trt_model_load_path. The descriptor stays the caller's and may be closed after the call. */
 TRT_API trt_status trt_model_load_fd(int fd, const trt_load_options *options, trt_model **model);
 /* NULL is allowed. Sessions of the model go on working. */
 TRT_API void trt_model_release(trt_model *model);
@@ -207,6 +230,13 @@ typedef struct trt_session_options {
   trt_section section;
   /* Threads of a pool of the session's own, counting the caller's; 0: the process's shared pool. */
   int32_t thread_count;
+  /* Bytes that the session may hold while it runs: state, intermediate values, temporaries of
+   * kernels, plans, and the outputs being made. Counted before they are allocated; a run that needs
+   * more is TRT_RESOURCE_EXHAUSTED. The outputs of earlier runs are not counted. 0: no limit. */
+  uint64_t memory_limit;
+  /* Milliseconds that one run may take, else TRT_DEADLINE_EXCEEDED. Looked at between the steps of
+   * a program and about every millisecond inside compiled kernels (docs/limits.md). 0: no limit. */
+  uint64_t time_limit_ms;
 } trt_session_options;
 
 /* `options` may be NULL. */
@@ -222,13 +252,19 @@ TRT_API trt_status trt_session_set_input(trt_session *session, int32_t index,
 TRT_API trt_status trt_session_set_input_by_name(trt_session *session, const char *name,
                                                  const trt_tensor *tensor);
 /* Gives an output a place: a run that succeeds copies the result there (a failing one leaves it
- * alone) and fails with TRT_INVALID_ARGUMENT when dtype or shape differ. NULL tensor: undo. */
+ * alone) and fails with TRT_INVALID_ARGUMENT when dtype or shape differ: all places are checked
+ * before anything is written. NULL tensor: undo. */
 TRT_API trt_status trt_session_set_output(trt_session *session, int32_t index,
                                           const trt_tensor *tensor);
-/* Runs with the inputs that were set; they stay set. On failure there are no outputs, and state and
- * the places of outputs are as before. */
+/* Runs with the inputs that were set; they stay set. A run that fails changes nothing: state, the
+ * places of outputs and the outputs of the last run that succeeded are as before. */
 TRT_API trt_status trt_session_run(trt_session *session);
-/* Fills `tensor`; contiguous; valid until the next run. TRT_INVALID_ARGUMENT before the first. */
+/* Ends the run or verification that is going on in another thread, which then returns TRT_CANCELLED
+ * (after the step that is going on; see time_limit_ms); without one it does nothing. The only
+ * function that may be called while another thread uses the session. */
+TRT_API void trt_session_cancel(trt_session *session);
+/* Fills `tensor`; contiguous; valid until the next run that succeeds. TRT_INVALID_ARGUMENT before
+ * the first. */
 TRT_API trt_status trt_session_output(trt_session *session, int32_t index, trt_tensor *tensor);
 
 /* Name of the section that runs: "portable", "x86-64-v3", "x86-64-v4". */

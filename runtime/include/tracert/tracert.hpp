@@ -126,17 +126,20 @@ template <class T> Tensor tensor(T *data, std::initializer_list<int64_t> shape) 
 /// Shared by any number of sessions and threads.
 class Model {
 public:
-  static Expected<Model> load(const std::string &path, uint32_t flags = 0) {
-    trt_load_options options{sizeof options, flags};
+  /// Unless `flags` has TRT_LOAD_COPY the file must not be changed in place while the model lives.
+  static Expected<Model> load(const std::string &path, uint32_t flags = 0,
+                              uint64_t memoryLimit = 0) {
+    trt_load_options options{sizeof options, flags, memoryLimit};
     trt_model *model = nullptr;
     if (Error error = Error::of(trt_model_load_path(path.c_str(), &options, &model))) {
       return error;
     }
     return Model(model);
   }
-  /// The bytes must outlive the model and its sessions.
-  static Expected<Model> load(std::span<const std::byte> bytes, uint32_t flags = 0) {
-    trt_load_options options{sizeof options, flags};
+  /// The bytes must outlive the model and its sessions, unless `flags` has TRT_LOAD_COPY.
+  static Expected<Model> load(std::span<const std::byte> bytes, uint32_t flags = 0,
+                              uint64_t memoryLimit = 0) {
+    trt_load_options options{sizeof options, flags, memoryLimit};
     trt_model *model = nullptr;
     if (Error error =
             Error::of(trt_model_load_memory(bytes.data(), bytes.size(), &options, &model))) {
@@ -174,17 +177,29 @@ private:
   trt_model *handle;
 };
 
+/// As trt_session_options.
+struct SessionOptions {
+  trt_section section = TRT_SECTION_BEST;
+  int32_t threadCount = 0;
+  uint64_t memoryLimit = 0;
+  uint64_t timeLimitMs = 0;
+};
+
 /// One thread's way to run a model; keeps the model's memory alive.
 class Session {
 public:
-  static Expected<Session> create(const Model &model, trt_section section = TRT_SECTION_BEST,
-                                  int32_t threadCount = 0) {
-    trt_session_options options{sizeof options, section, threadCount};
+  static Expected<Session> create(const Model &model, const SessionOptions &wanted = {}) {
+    trt_session_options options{sizeof options, wanted.section, wanted.threadCount,
+                                wanted.memoryLimit, wanted.timeLimitMs};
     trt_session *session = nullptr;
     if (Error error = Error::of(trt_session_create(model.get(), &options, &session))) {
       return error;
     }
     return Session(session);
+  }
+  static Expected<Session> create(const Model &model, trt_section section,
+                                  int32_t threadCount = 0) {
+    return create(model, SessionOptions{section, threadCount, 0, 0});
   }
 
   Session(Session &&other) noexcept : handle(std::exchange(other.handle, nullptr)) {}
@@ -203,7 +218,9 @@ public:
     return Error::of(trt_session_set_input_by_name(handle, name, &raw));
   }
   Error run() { return Error::of(trt_session_run(handle)); }
-  /// Valid until the next run.
+  /// From any thread: ends the run that is going on.
+  void cancel() { trt_session_cancel(handle); }
+  /// Valid until the next run that succeeds.
   Expected<Tensor> output(int32_t index) {
     trt_tensor raw{};
     raw.struct_size = sizeof raw;
