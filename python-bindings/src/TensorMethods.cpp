@@ -103,7 +103,11 @@ PyObject *arrayMethod(PyObject *self, FastArgs args, Py_ssize_t nargs, PyObject 
 }
 
 PyObject *formatMethod(PyObject *self, PyObject *spec) {
-  if (PyUnicode_Check(spec) && PyUnicode_GetLength(spec) == 0) {
+  if (!PyUnicode_Check(spec)) {
+    return raiseAdvice(PyExc_TypeError, "pass a format as a str", "a format must be a str, got %s",
+                       Py_TYPE(spec)->tp_name);
+  }
+  if (PyUnicode_GetLength(spec) == 0) {
     return PyObject_Str(self);
   }
   Result<TensorType> type = tensorOf(self).type();
