@@ -8,6 +8,8 @@ if it is equal, so values are written exactly (repr of a float is exact; True, 1
 
 from __future__ import annotations
 
+import types
+
 from ._core import Size, Tensor, dtype
 
 TYPE_CHECKING = False  # typing and dataclasses are slow to import
@@ -81,6 +83,10 @@ class Flattener:
         return f"{kind.__qualname__} object #{id(value)}"
 
 
+# Their items are computed when the call is over, where no trace sees it.
+_LAZY = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, map, filter)
+
+
 def result_tensors(value: Any, found: list[Tensor]) -> list[Tensor]:
     """The tensors in what a traced function returned."""
     if type(value) is Tensor:
@@ -91,6 +97,9 @@ def result_tensors(value: Any, found: list[Tensor]) -> list[Tensor]:
     elif isinstance(value, dict):
         for item in value.values():
             result_tensors(item, found)
+    elif isinstance(value, _LAZY):
+        raise TypeError(f"TC0102 a traced function returned a {type(value).__name__}, whose ops would not be traced; "
+                        "return a list or a tuple")
     else:
         for field in _fields(value) or ():
             result_tensors(getattr(value, field), found)

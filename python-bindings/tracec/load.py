@@ -34,12 +34,14 @@ ModelStats.__doc__ = """The section that a model runs, and what its calls have r
 class Model:
     """A loaded file; call it with its inputs in order or by name.
 
-    One output is returned as a tensor, several as a tuple. Session state lives as long as the model.
+    One output is returned as a tensor, several as a tuple. Session state lives as long as the model. Pickles and copies
+    load the file again from its absolute path; a model with session state refuses, as the state would be lost.
     """
 
     def __init__(self, path: str | bytes | os.PathLike[Any], *, section: str = "best", verify_all: bool = False) -> None:
         self.path = check_path(path)
         self._model = _core.Model(os.fsencode(self.path), section, verify_all)
+        self._origin = (os.path.abspath(self.path), {"section": section, "verify_all": verify_all})
         inputs, outputs, symbols = self._model.signature()
         self.signature = Signature(
             tuple(Value(*entry) for entry in inputs),
@@ -93,8 +95,18 @@ class Model:
             raise TypeError(f"TC0102 this model takes {', '.join(self._names)}; unknown or given twice: {unknown}, missing: {missing}")
         return (*args, *(kwargs[name] for name in rest))
 
+    def __reduce__(self) -> Any:
+        if any(entry.is_state for entry in self.signature.inputs):
+            raise TypeError("TC0102 a model with session state cannot be pickled or copied; load its file again instead")
+        return _reload, self._origin
+
     def __repr__(self) -> str:
         return f"<tracec.Model {self.path!r} ({', '.join(self._names)})>"
+
+
+def _reload(path: str, options: dict[str, Any]) -> Model:
+    """What pickles of models call."""
+    return load(path, **options)
 
 
 def load(path: str | bytes | os.PathLike[Any], *, section: str = "best", verify_all: bool = False) -> Model:
