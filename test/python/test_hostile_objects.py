@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tracec as tc
-from checks import assert_same
+from checks import assert_same, stable_id
 
 HOOKS = ("__index__", "__float__", "__bool__", "__array__")
 
@@ -140,7 +140,7 @@ class Sequence:
         return self.items[position]
 
 
-@pytest.mark.parametrize("kind", [deque, Sequence, UserList, lambda items: array.array("l", items), np.array], ids=str)
+@pytest.mark.parametrize("kind", [deque, Sequence, UserList, lambda items: array.array("l", items), np.array], ids=stable_id)
 def test_sequences_of_all_kinds_count_as_sequences(kind):
     a = np.arange(6.0).reshape(2, 3)
     x = tc.tensor(a)
@@ -166,7 +166,7 @@ def test_nested_sequences_of_all_kinds():
 
 
 @pytest.mark.parametrize("thing", [{0: 1}, {1, 2}, frozenset([1]), UserDict({0: 1}), {0: 1}.keys(), "ab", b"ab", object(), iter([1]),
-                                   (i for i in range(2)), int, type("T", (), {"__class_getitem__": 1})], ids=repr)
+                                   (i for i in range(2)), int, type("T", (), {"__class_getitem__": 1})], ids=stable_id)
 def test_what_is_no_sequence_stays_a_type_error(thing):
     for read in (tc.tensor, tc.zeros, lambda t: tc.tensor([1]).sum(axis=t), tc.concat, lambda t: tc.tensor([1]) + t, tc.exp):
         with pytest.raises(TypeError, match="TC0102"):
@@ -268,7 +268,7 @@ class Junk:
 
 
 @pytest.mark.parametrize("gives", [None, 5, "ab", b"ab", bytearray(b"ab"), [1, 2], np.array(["a"]), np.array([None]), np.zeros(2, "c8")],
-                         ids=repr)
+                         ids=stable_id)
 def test_arrays_that_are_none(gives):
     for attributes in ({}, {"ndim": 0}, {"ndim": 0, "dtype": "float32"}, {"ndim": "x", "dtype": 3}):
         thing = Junk(gives, **attributes)
@@ -359,7 +359,7 @@ def test_buffers_of_too_many_axes():
 
 @pytest.mark.parametrize("thing", [(ctypes.c_longdouble * 2)(), (ctypes.c_char * 2)(), (ctypes.c_void_p * 2)(), (ctypes.py_object * 1)(1),
                                    array.array("u", "ab"), np.zeros(2, [("a", "f4")]), np.zeros(2, "c8"), np.zeros(2, "S3"),
-                                   np.zeros(2, "M8[s]"), np.zeros(2, "g")], ids=repr)
+                                   np.zeros(2, "M8[s]"), np.zeros(2, "g")], ids=stable_id)
 def test_formats_that_have_no_dtype(thing):
     for read in (tc.tensor, lambda t: tc.tensor([1.0, 2.0]) + t, lambda t: tc.tensor(t, copy=False)):
         with pytest.raises((TypeError, ValueError), match="TC010"):

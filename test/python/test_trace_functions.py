@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tracec as tc
-from checks import assert_same
+from checks import assert_same, stable_id
 
 
 def t(*values):
@@ -238,7 +238,7 @@ def generator_call(self, x):
     make_callable(async_call), make_callable(generator_call), method_of(generator_call), method_of(async_call), functools.partial(method_of(async_call)),
     staticmethod(generator), contextlib.contextmanager(generator) if False else functools.partial(make_callable(generator_call), 1),
     lambda x: (yield x),
-], ids=repr)
+], ids=stable_id)
 def test_functions_that_only_begin_are_refused(function):
     for trace in (tc.trace, lambda f: tc.trace(opt_level=1)(f), tc.trace(opt_level=2)):
         with pytest.raises(TypeError, match="TC0102.*(generator|async)"):
@@ -276,7 +276,7 @@ def test_a_coroutine_as_the_result():
     assert_same(asyncio.run(started[0]), np.float32([2]))
 
 
-@pytest.mark.parametrize("thing", [5, None, "f", [], classmethod(generator)], ids=repr)
+@pytest.mark.parametrize("thing", [5, None, "f", [], classmethod(generator)], ids=stable_id)
 def test_what_is_no_function(thing):
     if thing is not None:
         with pytest.raises(TypeError, match="TC0102"):
