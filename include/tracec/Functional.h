@@ -52,7 +52,8 @@ Status inPlace(tracert::OpKind kind, Tensor &x, const Operand &y);
 Result<Value> reduce(tracert::OpKind kind, const Value &x, const std::optional<Dims> &axes,
                      bool keepdims, std::optional<DType> dtype);
 Result<Value> matmul(const Operand &x, const Operand &y);
-Result<Value> concat(std::span<const Operand> operands, int64_t axis);
+/// nullopt: all elements of all operands, in one axis.
+Result<Value> concat(std::span<const Operand> operands, std::optional<int64_t> axis);
 Result<Values> condTake(const Value &mask, const Value &x);
 
 /// A size in a shape argument: a literal, or a rank-0 int64 value (tc.Size, a tensor).

@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 
 namespace tracec {
 
@@ -25,7 +26,8 @@ struct TraceMismatch {
   /// "TC0201", ...
   std::string code;
   /// "operator", "attribute", "input count", "operand identity", "external", "dtype", "device",
-  /// "constant", "too many ops", "too few ops", "unrecorded read", "argument structure".
+  /// "constant", "too many ops", "too few ops", "unrecorded read", "argument structure",
+  /// "excluded region".
   std::string reason;
   uint32_t opIndex = 0;
   tracert::SourceLoc thenLoc;
@@ -157,17 +159,30 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
+struct ExcludedRegion;
+
 /// `with tc.exclude_from_trace()`: ops inside run eagerly; values that leave re-enter as external.
+/// A region belongs to the traced call and the thread in which it began. It lasts until all of its
+/// scopes are left, in any order, and at the longest until the call ends.
 class ExcludeScope {
 public:
-  ExcludeScope();
+  ExcludeScope() = default;
+  ExcludeScope(ExcludeScope &&) = default;
+  ExcludeScope &operator=(ExcludeScope &&) = default;
+  /// Leaves; in another thread the region stays until its call ends.
   ~ExcludeScope();
-  /// Runs what is pending, so that eager code can read it.
+  /// Runs what is pending, so that eager code can read it. Outside of traced calls nothing happens.
   Status enter();
-  void leave();
+  /// TraceMismatch "excluded region" when it is not entered, or entered in another thread whose
+  /// call is still in progress.
+  Status leave();
+  bool isOfThisThread() const;
 
 private:
-  Transform *suspended = nullptr;
+  /// Null outside of traced calls.
+  std::shared_ptr<ExcludedRegion> region;
+  /// Of the thread that entered; none when not entered.
+  std::thread::id thread;
 };
 
 } // namespace tracec

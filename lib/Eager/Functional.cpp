@@ -191,7 +191,7 @@ Result<Value> matmul(const Operand &x, const Operand &y) {
   return dispatchOne({OpKind::matmul, {}}, inputs);
 }
 
-Result<Value> concat(std::span<const Operand> operands, int64_t axis) {
+Result<Value> concat(std::span<const Operand> operands, std::optional<int64_t> axis) {
   if (operands.empty()) {
     return Status::invalidArgument("'concat' expects at least one tensor, got an empty list");
   }
@@ -199,14 +199,17 @@ Result<Value> concat(std::span<const Operand> operands, int64_t axis) {
   Values inputs;
   for (const Operand &operand : operands) {
     TRACERT_ASSIGN(Value input, operandAs(operand, dtype));
+    if (!axis) {
+      TRACERT_ASSIGN(input, dispatchOne(reshapeCall(Dims{-1}), {&input, 1}));
+    }
     inputs.push_back(std::move(input));
   }
   size_t rank = inputs.front()->shape().size();
   if (rank == 0) {
     return Status::invalidArgument("'concat' expects tensors of rank 1 or more, got rank 0; use "
-                                   "x.reshape(1) first");
+                                   "x.reshape(1) first, or axis=None");
   }
-  TRACERT_ASSIGN(Dims axes, normalizeAxes(Dims{axis}, rank, "concat"));
+  TRACERT_ASSIGN(Dims axes, normalizeAxes(Dims{axis.value_or(0)}, rank, "concat"));
   return dispatchOne({OpKind::concat, {AttrValue::integer(axes[0])}}, inputs);
 }
 

@@ -1,9 +1,9 @@
 #include "Arguments.h"
 
+#include "FromArray.h"
+#include "Sequences.h"
 #include "Sizes.h"
 #include "TensorObject.h"
-
-#include <cstring>
 
 namespace tracec::python {
 
@@ -14,8 +14,9 @@ bool bindArguments(const char *function, const char *const *names, size_t count,
     bound[i] = nullptr;
   }
   if (static_cast<size_t>(nargs) > positional) {
-    raiseFormat(PyExc_TypeError, "%s() takes at most %zu positional arguments, got %zd", function,
-                positional, nargs);
+    raiseAdvice(PyExc_TypeError, "give fewer, or pass the rest by name",
+                "%s() takes at most %zu positional arguments, got %zd", function, positional,
+                nargs);
     return false;
   }
   for (Py_ssize_t i = 0; i < nargs; ++i) {
@@ -32,18 +33,21 @@ bool bindArguments(const char *function, const char *const *names, size_t count,
       }
     }
     if (found == count) {
-      raiseFormat(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", function, key);
+      raiseAdvice(PyExc_TypeError, "check the spelling; help() of the function lists its arguments",
+                  "%s() got an unexpected keyword argument '%U'", function, key);
       return false;
     }
     if (bound[found]) {
-      raiseFormat(PyExc_TypeError, "%s() got two values for argument '%s'", function, names[found]);
+      raiseAdvice(PyExc_TypeError, "give it once, by position or by name",
+                  "%s() got two values for argument '%s'", function, names[found]);
       return false;
     }
     bound[found] = args[nargs + k];
   }
   for (size_t i = 0; i < required; ++i) {
     if (!bound[i]) {
-      raiseFormat(PyExc_TypeError, "%s() needs argument '%s'", function, names[i]);
+      raiseAdvice(PyExc_TypeError, "add it to the call", "%s() needs argument '%s'", function,
+                  names[i]);
       return false;
     }
   }
@@ -51,20 +55,42 @@ bool bindArguments(const char *function, const char *const *names, size_t count,
 }
 
 bool readInt(PyObject *argument, const char *what, int64_t &value) {
-  PyObject *number = PyNumber_Index(argument);
-  if (!number) {
+  bool isInt = PyLong_CheckExact(argument);
+  // NumPy's bools and arrays have an __index__ that refuses.
+  bool isForeign = !isInt && !isTensor(argument) && isArrayLike(argument);
+  // bool has __index__, but as an axis or a size it is a mistake.
+  PyObject *number = isInt                                                ? Py_NewRef(argument)
+                     : PyIndex_Check(argument) && !PyBool_Check(argument) ? PyNumber_Index(argument)
+                                                                          : nullptr;
+  if (!number && (!PyErr_Occurred() || (isForeign && PyErr_ExceptionMatches(PyExc_TypeError)))) {
     PyErr_Clear();
-    raiseFormat(PyExc_TypeError, "%s must be an int, got %s", what, Py_TYPE(argument)->tp_name);
+    raiseAdvice(PyExc_TypeError, "pass an int", "%s must be an int, got %s", what,
+                Py_TYPE(argument)->tp_name);
+  }
+  if (!number) {
     return false;
   }
-  value = PyLong_AsLongLong(number);
+  int overflow = 0;
+  value = PyLong_AsLongLongAndOverflow(number, &overflow);
   Py_DECREF(number);
-  if (value == -1 && PyErr_Occurred()) {
-    PyErr_Clear();
+  if (overflow) {
     raiseFormat(PyExc_ValueError, "%s does not fit 64 bits", what);
     return false;
   }
   return true;
+}
+
+bool isIntSequence(PyObject *argument) {
+  if (isTensor(argument) || PyLong_Check(argument)) {
+    return false;
+  }
+  if (!isArrayLike(argument)) {
+    return isSequence(argument);
+  }
+  // An array of rank 0 has no length; NumPy's scalars have none, either.
+  Py_ssize_t length = PyObject_Size(argument);
+  PyErr_Clear();
+  return length >= 0;
 }
 
 bool readAxes(PyObject *argument, std::optional<Dims> &axes) {
@@ -73,7 +99,7 @@ bool readAxes(PyObject *argument, std::optional<Dims> &axes) {
     return true;
   }
   Dims list;
-  if (!PyTuple_Check(argument) && !PyList_Check(argument)) {
+  if (!isIntSequence(argument)) {
     int64_t axis;
     if (!readInt(argument, "an axis", axis)) {
       return false;
@@ -81,10 +107,13 @@ bool readAxes(PyObject *argument, std::optional<Dims> &axes) {
     axes = Dims{axis};
     return true;
   }
-  Py_ssize_t count = PySequence_Fast_GET_SIZE(argument);
-  for (Py_ssize_t i = 0; i < count; ++i) {
+  Items items;
+  if (!items.read(argument)) {
+    return false;
+  }
+  for (PyObject *item : items) {
     int64_t axis;
-    if (!readInt(PySequence_Fast_GET_ITEM(argument, i), "an axis", axis)) {
+    if (!readInt(item, "an axis", axis)) {
       return false;
     }
     list.push_back(axis);
@@ -124,7 +153,8 @@ bool readSize(PyObject *argument, SizeArg &size) {
       return false;
     }
     if (!(*value)->shape().empty() || !tracert::isInteger((*value)->dtype())) {
-      raiseFormat(PyExc_TypeError, "a size must be an int or an integer tensor of rank 0, got %s",
+      raiseAdvice(PyExc_TypeError, "pass an int, or a rank-0 tensor of integers",
+                  "a size must be an int or an integer tensor of rank 0, got %s",
                   (*value)->type().str().c_str());
       return false;
     }
@@ -139,15 +169,10 @@ bool readSize(PyObject *argument, SizeArg &size) {
   return readInt(argument, "a size", size.literal);
 }
 
-} // namespace
-
-bool readShapeArguments(PyObject *const *args, Py_ssize_t nargs, std::vector<SizeArg> &sizes) {
-  if (nargs == 1) {
-    return readShape(args[0], sizes);
-  }
-  for (Py_ssize_t i = 0; i < nargs; ++i) {
+bool readSizes(PyObject *const *objects, Py_ssize_t count, std::vector<SizeArg> &sizes) {
+  for (Py_ssize_t i = 0; i < count; ++i) {
     SizeArg size;
-    if (!readSize(args[i], size)) {
+    if (!readSize(objects[i], size)) {
       return false;
     }
     sizes.push_back(std::move(size));
@@ -155,24 +180,18 @@ bool readShapeArguments(PyObject *const *args, Py_ssize_t nargs, std::vector<Siz
   return true;
 }
 
+} // namespace
+
+bool readShapeArguments(PyObject *const *args, Py_ssize_t nargs, std::vector<SizeArg> &sizes) {
+  return nargs == 1 ? readShape(args[0], sizes) : readSizes(args, nargs, sizes);
+}
+
 bool readShape(PyObject *argument, std::vector<SizeArg> &sizes) {
-  if (PyTuple_Check(argument) || PyList_Check(argument)) {
-    Py_ssize_t count = PySequence_Fast_GET_SIZE(argument);
-    for (Py_ssize_t i = 0; i < count; ++i) {
-      SizeArg size;
-      if (!readSize(PySequence_Fast_GET_ITEM(argument, i), size)) {
-        return false;
-      }
-      sizes.push_back(std::move(size));
-    }
-    return true;
+  if (!isIntSequence(argument)) {
+    return readSizes(&argument, 1, sizes);
   }
-  SizeArg size;
-  if (!readSize(argument, size)) {
-    return false;
-  }
-  sizes.push_back(std::move(size));
-  return true;
+  Items items;
+  return items.read(argument) && readSizes(items.begin(), items.size(), sizes);
 }
 
 } // namespace tracec::python

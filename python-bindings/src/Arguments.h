@@ -33,8 +33,11 @@ template <size_t N> struct Parameters {
 
 inline bool isGiven(PyObject *argument) { return argument && argument != Py_None; }
 
-/// None or missing: all axes (nullopt); an int or a tuple of ints.
+/// Whether axes or sizes come as a sequence (also an array of rank 1 or more), not as one number.
+bool isIntSequence(PyObject *argument);
+/// None or missing: all axes (nullopt); an int or a sequence of ints.
 bool readAxes(PyObject *argument, std::optional<Dims> &axes);
+/// Anything with __index__ but a bool.
 bool readInt(PyObject *argument, const char *what, int64_t &value);
 bool readFlag(PyObject *argument, bool &flag);
 

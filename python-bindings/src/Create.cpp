@@ -7,6 +7,7 @@
 #include "TensorObject.h"
 #include "Views.h"
 #include "tracert/Op.h"
+#include "tracert/OpRules.h"
 
 #include <cstring>
 
@@ -47,7 +48,7 @@ PyObject *tensorFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *
     return nullptr;
   }
   if (isGiven(bound[5]) && !PyUnicode_Check(bound[5])) {
-    return raiseFormat(PyExc_TypeError, "a name must be a str or None, got %s",
+    return raiseAdvice(PyExc_TypeError, "pass a str", "a name must be a str or None, got %s",
                        Py_TYPE(bound[5])->tp_name);
   }
   Value value;
@@ -169,15 +170,19 @@ bool readArangeBound(PyObject *argument, const char *what, PythonScalar &scalar)
     return true;
   }
   // Rank-0 tensors and NumPy scalars count as the number they hold.
+  bool isText = PyUnicode_Check(argument) || PyBytes_Check(argument) || PyByteArray_Check(argument);
   PyObject *number = PyIndex_Check(argument) ? PyNumber_Index(argument) : nullptr;
-  if (!number) {
+  if (!number && !isText && (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError))) {
     PyErr_Clear();
     number = PyNumber_Float(argument);
   }
+  if (!number && PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) {
+    return false;
+  }
   if (!number) {
     PyErr_Clear();
-    raiseFormat(PyExc_TypeError, "arange() %s must be a number, got %s", what,
-                Py_TYPE(argument)->tp_name);
+    raiseAdvice(PyExc_TypeError, "pass an int or a float", "arange() %s must be a number, got %s",
+                what, Py_TYPE(argument)->tp_name);
     return false;
   }
   scalar = readScalar(number);
@@ -193,7 +198,8 @@ PyObject *arangeFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *
     return nullptr;
   }
   bool isCountOnly = !isGiven(bound[1]) && !isGiven(bound[2]);
-  if (isCountOnly && isSize(bound[0]) && dtype != DType::Bool) {
+  // Whether all elements fit the narrow ones is an error of the value, so the number is needed.
+  if (isCountOnly && isSize(bound[0]) && dtype != DType::Bool && dtype != DType::UInt8) {
     return arangeOfSize(bound[0], dtype.value_or(DType::Int32));
   }
   PythonScalar start;
@@ -239,7 +245,10 @@ PyObject *rebuildTensor(PyObject *, PyObject *state) {
     }
     type.shape.push_back(size);
   }
-  if (!dtype || type.byteCount() != byteCount) {
+  // The type rule of full knows the limits of shapes.
+  OpCall call{OpKind::full,
+              {AttrValue::ints(type.shape), AttrValue::scalar(Scalar{type.dtype, 0})}};
+  if (!dtype || !tracert::inferTypes(call, {}).ok() || type.byteCount() != byteCount) {
     return raiseFormat(PyExc_ValueError, "damaged pickle of a tensor");
   }
   Result<Value> value = allocateValue(type);

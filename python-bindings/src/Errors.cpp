@@ -63,6 +63,8 @@ bool isOurFrame(PyFrameObject *frame) {
     if (const char *text = PyUnicode_AsUTF8(name)) {
       std::string_view view(text);
       ours = view == "tracec" || view.starts_with("tracec.");
+    } else {
+      PyErr_Clear();
     }
   }
   Py_XDECREF(globals);
@@ -226,6 +228,21 @@ void raiseSystemError(const Status &status) {
   Py_DECREF(error);
 }
 
+/// Takes over `text`; null when formatting it failed.
+void raiseText(PyObject *kind, const char *advice, PyObject *text) {
+  const char *utf8 = text ? PyUnicode_AsUTF8(text) : nullptr;
+  if (text && !utf8) {
+    // Lone surrogates, from a name or a repr.
+    PyErr_Clear();
+    Py_SETREF(text, PyUnicode_FromFormat("%A", text));
+    utf8 = text ? PyUnicode_AsUTF8(text) : nullptr;
+  }
+  if (utf8) {
+    PyErr_SetString(kind, composeMessage(codeOf(kind), utf8, advice).c_str());
+  }
+  Py_XDECREF(text);
+}
+
 } // namespace
 
 SourceLoc userLocation() {
@@ -236,6 +253,8 @@ SourceLoc userLocation() {
       PyCodeObject *code = PyFrame_GetCode(frame);
       if (const char *file = PyUnicode_AsUTF8(code->co_filename)) {
         loc.file = file;
+      } else {
+        PyErr_Clear(); // no UTF-8: an unknown file
       }
       loc.line = PyFrame_GetLineNumber(frame);
       Py_DECREF(code);
@@ -280,15 +299,16 @@ int raiseInt(const Status &status) {
 PyObject *raiseFormat(PyObject *kind, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  PyObject *text = PyUnicode_FromFormatV(format, arguments);
+  raiseText(kind, nullptr, PyUnicode_FromFormatV(format, arguments));
   va_end(arguments);
-  if (!text) {
-    return nullptr;
-  }
-  const char *utf8 = PyUnicode_AsUTF8(text);
-  std::string message = composeMessage(codeOf(kind), utf8 ? utf8 : "");
-  Py_DECREF(text);
-  PyErr_SetString(kind, message.c_str());
+  return nullptr;
+}
+
+PyObject *raiseAdvice(PyObject *kind, const char *advice, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  raiseText(kind, advice, PyUnicode_FromFormatV(format, arguments));
+  va_end(arguments);
   return nullptr;
 }
 

@@ -21,6 +21,8 @@ PyObject *raise(const tracert::Status &status);
 int raiseInt(const tracert::Status &status);
 /// TypeError / ValueError / ... with the user's line, formatted as PyErr_Format does.
 PyObject *raiseFormat(PyObject *kind, const char *format, ...);
+/// The same with a second line of its own: what to do.
+PyObject *raiseAdvice(PyObject *kind, const char *advice, const char *format, ...);
 
 /// The line of the innermost frame outside this package; empty when there is none.
 tracert::SourceLoc userLocation();

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cctype>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 namespace tracec::python {
 
@@ -41,39 +43,66 @@ struct Element {
   }
 };
 
+/// Sizes that a format letter can have, as bits; native and standard sizes differ for l.
+size_t sizesOf(char letter) {
+  switch (letter) {
+  case '?':
+  case 'b':
+  case 'B':
+    return 1;
+  case 'h':
+  case 'H':
+  case 'e':
+    return 2;
+  case 'i':
+  case 'I':
+  case 'f':
+    return 4;
+  case 'l':
+  case 'L':
+    return 4 | 8;
+  case 'q':
+  case 'Q':
+  case 'n':
+  case 'N':
+  case 'd':
+    return 8;
+  default:
+    return 0;
+  }
+}
+
 std::optional<Element> parseFormat(const Py_buffer &buffer) {
   const char *format = buffer.format ? buffer.format : "B";
   bool isSwapped = *format == '>' || *format == '!';
   if (std::strchr("@=<>!", *format) && *format) {
     ++format;
   }
-  if (format[0] == '\0' || format[1] != '\0') {
+  size_t size = static_cast<size_t>(buffer.itemsize);
+  bool isOne = format[0] != '\0' && format[1] == '\0';
+  if (!isOne || !std::has_single_bit(size) || (sizesOf(*format) & size) == 0) {
     return std::nullopt;
   }
-  size_t size = static_cast<size_t>(buffer.itemsize);
-  isSwapped = isSwapped && size > 1;
-  if (*format == '?') {
-    return Element{Element::Kind::Bool, size, isSwapped};
-  }
-  if (std::strchr("bhilqn", *format)) {
-    return Element{Element::Kind::Signed, size, isSwapped};
-  }
-  if (std::strchr("BHILQN", *format)) {
-    return Element{Element::Kind::Unsigned, size, isSwapped};
-  }
-  if (std::strchr("efd", *format)) {
-    return Element{Element::Kind::Float, size, isSwapped};
-  }
-  return std::nullopt;
+  using Kind = Element::Kind;
+  Kind kind = *format == '?'                ? Kind::Bool
+              : std::strchr("efd", *format) ? Kind::Float
+              : std::islower(*format)       ? Kind::Signed
+                                            : Kind::Unsigned;
+  return Element{kind, size, isSwapped && size > 1};
 }
 
 /// Releases the buffer when it goes out of scope.
 struct BufferGuard {
-  Py_buffer buffer{};
+  /// As exported.
+  Py_buffer held{};
   bool isHeld = false;
+  /// The same with shape and strides, which point here when the exporter left them out.
+  Py_buffer buffer{};
+  std::vector<Py_ssize_t> ownShape;
+  std::vector<Py_ssize_t> ownStrides;
   ~BufferGuard() {
     if (isHeld) {
-      PyBuffer_Release(&buffer);
+      PyBuffer_Release(&held);
     }
   }
 };
@@ -83,11 +112,50 @@ bool failDType(PyObject *object) {
   PyObject *dtype = PyObject_GetAttrString(object, "dtype");
   PyErr_Clear();
   if (dtype) {
-    raiseFormat(PyExc_TypeError, "unsupported array dtype %S; convert the array with astype first",
-                dtype);
+    raiseAdvice(PyExc_TypeError, "convert the array first, e.g. with array.astype('float32')",
+                "unsupported array dtype %S", dtype);
     Py_DECREF(dtype);
   } else {
-    raiseFormat(PyExc_TypeError, "unsupported element format of %s", Py_TYPE(object)->tp_name);
+    raiseAdvice(PyExc_TypeError, "pass an array of a supported dtype, or a list of numbers",
+                "unsupported element format of %s", Py_TYPE(object)->tp_name);
+  }
+  return false;
+}
+
+/// PEP 3118 lets an exporter leave shape and strides null, whatever was asked for.
+bool fillGaps(PyObject *object, BufferGuard &guard) {
+  Py_buffer &buffer = guard.buffer;
+  if (buffer.ndim < 0 || buffer.ndim > static_cast<int>(tracert::kMaxRank)) {
+    raiseFormat(PyExc_ValueError, "%s has %d axes, the limit is %zu", Py_TYPE(object)->tp_name,
+                buffer.ndim, tracert::kMaxRank);
+    return false;
+  }
+  size_t rank = static_cast<size_t>(buffer.ndim);
+  if (!buffer.shape && rank > 1) {
+    raiseFormat(PyExc_ValueError, "the buffer of %s has %zu axes but no shape",
+                Py_TYPE(object)->tp_name, rank);
+    return false;
+  }
+  if (!buffer.shape) {
+    guard.ownShape.assign(rank, buffer.len / buffer.itemsize);
+    buffer.shape = guard.ownShape.data();
+  }
+  if (!buffer.strides) {
+    guard.ownStrides.assign(rank, buffer.itemsize);
+    for (size_t axis = rank; axis-- > 1;) {
+      guard.ownStrides[axis - 1] = guard.ownStrides[axis] * buffer.shape[axis];
+    }
+    buffer.strides = guard.ownStrides.data();
+  }
+  return true;
+}
+
+/// The rows of a buffer are found through pointers.
+bool isIndirect(const Py_buffer &buffer) {
+  for (int axis = 0; buffer.suboffsets && axis < buffer.ndim; ++axis) {
+    if (buffer.suboffsets[axis] >= 0) {
+      return true;
+    }
   }
   return false;
 }
@@ -95,22 +163,23 @@ bool failDType(PyObject *object) {
 /// The buffer of `object`, or of what its __array__ gives.
 bool openBuffer(PyObject *object, BufferGuard &guard, std::optional<Element> &element) {
   if (PyObject_CheckBuffer(object)) {
-    if (PyObject_GetBuffer(object, &guard.buffer, PyBUF_FULL_RO) < 0) {
+    if (PyObject_GetBuffer(object, &guard.held, PyBUF_FULL_RO) < 0) {
       return failDType(object);
     }
     guard.isHeld = true;
+    guard.buffer = guard.held;
     element = parseFormat(guard.buffer);
-    return element ? true : failDType(object);
+    return element ? fillGaps(object, guard) : failDType(object);
   }
   PyObject *array = PyObject_CallMethod(object, "__array__", nullptr);
   if (!array) {
     return false;
   }
-  bool ok = PyObject_CheckBuffer(array)
-                ? openBuffer(array, guard, element)
-                : (raiseFormat(PyExc_TypeError, "__array__ of %s gave no array",
-                               Py_TYPE(object)->tp_name),
-                   false);
+  bool isArray = PyObject_CheckBuffer(array) && !PyBytes_Check(array) && !PyByteArray_Check(array);
+  bool ok = isArray ? openBuffer(array, guard, element)
+                    : (raiseAdvice(PyExc_TypeError, "make __array__ return a numpy.ndarray",
+                                   "__array__ of %s gave no array", Py_TYPE(object)->tp_name),
+                       false);
   Py_DECREF(array);
   return ok;
 }
@@ -123,7 +192,13 @@ void eachElement(const Py_buffer &buffer, int axis, const char *data, F &&visit)
     return;
   }
   for (Py_ssize_t i = 0; i < buffer.shape[axis]; ++i) {
-    eachElement(buffer, axis + 1, data + i * buffer.strides[axis], visit);
+    const char *part = data + i * buffer.strides[axis];
+    if (buffer.suboffsets && buffer.suboffsets[axis] >= 0) {
+      const char *pointed;
+      std::memcpy(&pointed, part, sizeof(pointed));
+      part = pointed + buffer.suboffsets[axis];
+    }
+    eachElement(buffer, axis + 1, part, visit);
   }
 }
 
@@ -233,7 +308,7 @@ bool copyArray(PyObject *object, bool widenIntegers, Value &value) {
     return false;
   }
   const TensorView &target = (*fresh)->view();
-  if (element->isSwapped || !isAligned(buffer, element->size)) {
+  if (element->isSwapped || !isAligned(buffer, element->size) || isIndirect(buffer)) {
     char *bytes = static_cast<char *>(target.data);
     eachElement(buffer, 0, static_cast<const char *>(buffer.buf), [&](const char *source) {
       loadElement(source, *element, bytes);
@@ -261,7 +336,8 @@ bool shareArray(PyObject *object, Value &value) {
   const Py_buffer &buffer = guard->buffer;
   std::optional<DType> dtype = element->dtype();
   // Bytes of a bool array may be other than 0 and 1.
-  if (!dtype || *dtype == DType::Bool || element->isSwapped || !isAligned(buffer, element->size)) {
+  if (!dtype || *dtype == DType::Bool || element->isSwapped || !isAligned(buffer, element->size) ||
+      isIndirect(buffer)) {
     raiseFormat(PyExc_ValueError, "copy=False, but this array must be converted");
     return false;
   }

@@ -2,6 +2,7 @@
 
 #include "FromArray.h"
 #include "NestedData.h"
+#include "Sequences.h"
 #include "Sizes.h"
 #include "TensorObject.h"
 
@@ -20,35 +21,44 @@ bool fail(const Status &status) {
   return false;
 }
 
+/// `row` with a new first axis, appended to `rows`, which must have the same rank.
+bool appendRow(Value row, std::vector<Operand> &rows) {
+  size_t rank = row->shape().size();
+  if (!rows.empty() && rank + 1 != rows[0].value->shape().size()) {
+    raiseFormat(PyExc_ValueError,
+                "tensor() got a ragged nested sequence: entry %zu has rank %zu, entry 0 has %zu",
+                rows.size(), rank, rows[0].value->shape().size() - 1);
+    return false;
+  }
+  if (rank == tracert::kMaxRank) {
+    raiseFormat(PyExc_ValueError, "a list of tensors of rank %zu gives one axis too many", rank);
+    return false;
+  }
+  auto axes = std::make_shared<tracert::IndexItems>();
+  axes->items.push_back({.kind = tracert::IndexItemKind::NewAxis});
+  axes->items.resize(rank + 1);
+  Result<Value> expanded = getItem(row, axes, {});
+  if (!expanded.ok()) {
+    return fail(expanded.status());
+  }
+  rows.push_back(Operand::of(std::move(*expanded)));
+  return true;
+}
+
 /// A list with tensors in it: each entry with a new first axis, joined.
 bool stackSequence(PyObject *object, std::optional<DType> dtype, Value &value) {
-  PyObject *items = PySequence_Fast(object, "expected a sequence");
-  if (!items) {
+  Items items;
+  // A sequence that makes its items may go on for ever.
+  if (!items.read(object) || Py_EnterRecursiveCall(" while stacking tensors")) {
     return false;
   }
   std::vector<Operand> rows;
   bool ok = true;
-  for (Py_ssize_t i = 0; ok && i < PySequence_Fast_GET_SIZE(items); ++i) {
+  for (Py_ssize_t i = 0; ok && i < items.size(); ++i) {
     Value row;
-    ok = readValue(PySequence_Fast_GET_ITEM(items, i), std::nullopt, row);
-    if (ok && !rows.empty() && row->shape().size() + 1 != rows[0].value->shape().size()) {
-      raiseFormat(PyExc_ValueError,
-                  "tensor() got a ragged nested sequence: entry %zd has rank %zu, entry 0 has %zu",
-                  i, row->shape().size(), rows[0].value->shape().size() - 1);
-      ok = false;
-    }
-    if (ok) {
-      auto axes = std::make_shared<tracert::IndexItems>();
-      axes->items.push_back({.kind = tracert::IndexItemKind::NewAxis});
-      axes->items.resize(row->shape().size() + 1);
-      Result<Value> expanded = getItem(row, axes, {});
-      ok = expanded.ok() || fail(expanded.status());
-      if (ok) {
-        rows.push_back(Operand::of(std::move(*expanded)));
-      }
-    }
+    ok = readValue(items[i], std::nullopt, row) && appendRow(std::move(row), rows);
   }
-  Py_DECREF(items);
+  Py_LeaveRecursiveCall();
   if (!ok) {
     return false;
   }
@@ -217,7 +227,8 @@ bool readOperands(PyObject *const *objects, size_t count, const char *function, 
     bool isNumber = isTensor(objects[i]) || isPythonScalar(objects[i]) || isSize(objects[i]) ||
                     isSequence(objects[i]) || isArrayLike(objects[i]);
     if (!isNumber) {
-      raiseFormat(PyExc_TypeError, "%s() expects tensors, arrays or numbers, got %s", function,
+      raiseAdvice(PyExc_TypeError, "convert it to a number, an array or a tensor first",
+                  "%s() expects tensors, arrays or numbers, got %s", function,
                   Py_TYPE(objects[i])->tp_name);
       return false;
     }

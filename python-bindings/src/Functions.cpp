@@ -1,8 +1,10 @@
 // Functions of the module on tensors. The pointwise ones come from the generated table.
 
 #include "DTypes.h"
+#include "FromArray.h"
 #include "FromPython.h"
 #include "Operations.h"
+#include "Sequences.h"
 #include "TensorObject.h"
 
 namespace tracec::python {
@@ -16,8 +18,8 @@ using FastArgs = PyObject *const *;
 template <OpKind kind, int arity, const char *name>
 PyObject *pointwiseFunction(PyObject *, FastArgs args, Py_ssize_t nargs) {
   if (nargs != arity) {
-    return raiseFormat(PyExc_TypeError, "%s() takes %d positional arguments, got %zd", name, arity,
-                       nargs);
+    return raiseAdvice(PyExc_TypeError, "give each operand once, by position",
+                       "%s() takes %d positional arguments, got %zd", name, arity, nargs);
   }
   Operand operands[arity];
   if (!readOperands(args, arity, name, operands)) {
@@ -99,19 +101,27 @@ PyObject *concatFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *
   if (!kParameters.bind(args, nargs, kwnames, bound)) {
     return nullptr;
   }
-  int64_t axis = 0;
-  if (bound[1] && !readInt(bound[1], "axis", axis)) {
+  // None is an axis of its own here: all elements in one row.
+  std::optional<int64_t> axis = 0;
+  if (bound[1] == Py_None) {
+    axis.reset();
+  } else if (bound[1] && !readInt(bound[1], "axis", *axis)) {
     return nullptr;
   }
-  PyObject *parts = PySequence_Fast(bound[0], "concat() expects a sequence of tensors");
-  if (!parts) {
+  if (!isSequence(bound[0]) && !isArrayLike(bound[0])) {
+    return raiseAdvice(PyExc_TypeError, "pass a list or a tuple of tensors",
+                       "concat() expects a sequence of tensors, got %s",
+                       Py_TYPE(bound[0])->tp_name);
+  }
+  Items parts;
+  if (!parts.read(bound[0])) {
     return nullptr;
   }
-  size_t count = static_cast<size_t>(PySequence_Fast_GET_SIZE(parts));
+  size_t count = static_cast<size_t>(parts.size());
   std::vector<Operand> operands(count);
-  bool ok = readOperands(PySequence_Fast_ITEMS(parts), count, "concat", operands.data());
-  Py_DECREF(parts);
-  return ok ? wrapResult(concat(operands, axis)) : nullptr;
+  return readOperands(parts.begin(), count, "concat", operands.data())
+             ? wrapResult(concat(operands, axis))
+             : nullptr;
 }
 
 PyObject *matmulFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
@@ -145,6 +155,16 @@ PyObject *condTakeFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject
     return nullptr;
   }
   return Py_BuildValue("(NN)", values, positions);
+}
+
+/// _raise_type_error(text, advice), for the Python half of the package: with code and line.
+PyObject *raiseTypeError(PyObject *, PyObject *args) {
+  PyObject *text;
+  const char *advice;
+  if (!PyArg_ParseTuple(args, "Us", &text, &advice)) {
+    return nullptr;
+  }
+  return raiseAdvice(PyExc_TypeError, advice, "%U", text);
 }
 
 template <class F> PyCFunction cast(F function) {
@@ -189,11 +209,13 @@ PyMethodDef moduleFunctions[] = {
     {"moveaxis", cast(twoAxesFunction<moveAxesOf, kMove>), kKeywords,
      "moveaxis(x, source, destination)\n--\n\nA view with axes moved to other places."},
     {"concat", cast(concatFunction), kKeywords,
-     "concat(tensors, axis=0)\n--\n\nTensors joined along an existing axis."},
+     "concat(tensors, axis=0)\n--\n\nTensors joined along an existing axis; None flattens them "
+     "first."},
     {"matmul", cast(matmulFunction), kKeywords,
      "matmul(x, y)\n--\n\nMatrix product over the last two axes, leading axes broadcast."},
     {"cond_take", cast(condTakeFunction), kKeywords,
      "cond_take(mask, x)\n--\n\nElements of x where mask is true, and their int64 flat positions."},
+    {"_raise_type_error", raiseTypeError, METH_VARARGS, nullptr},
     {},
 };
 

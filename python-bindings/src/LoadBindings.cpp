@@ -2,6 +2,7 @@
 
 #include "DTypes.h"
 #include "FromPython.h"
+#include "Sequences.h"
 #include "Session.h"
 #include "TensorObject.h"
 #include "ToPython.h"
@@ -183,13 +184,13 @@ PyObject *userInfo(PyObject *self, PyObject *) {
 /// Reads one argument for `input`; lists and numbers take its dtype.
 bool readInput(const Program &program, const InputDef &input, PyObject *argument, Value &value) {
   DType wanted = program.values[input.value].dtype;
-  bool hasOwnDType = isTensor(argument) || (!PyList_Check(argument) && !PyTuple_Check(argument) &&
-                                            !isPythonScalar(argument));
+  bool hasOwnDType = isTensor(argument) || (!isSequence(argument) && !isPythonScalar(argument));
   if (!readValue(argument, hasOwnDType ? std::nullopt : std::optional(wanted), value)) {
     return false;
   }
   if (value->dtype() != wanted) {
-    raiseFormat(PyExc_TypeError, "input '%s' expects %s, got %s", input.name.c_str(),
+    raiseAdvice(PyExc_TypeError, "convert it with .astype(...) first",
+                "input '%s' expects %s, got %s", input.name.c_str(),
                 tracert::dtypeName(wanted).data(), tracert::dtypeName(value->dtype()).data());
     return false;
   }
@@ -206,15 +207,19 @@ PyObject *run(PyObject *self, PyObject *list) {
   Loaded &loaded = loadedOf(self);
   const Program &program = *loaded.program;
   if (!PyList_Check(list)) {
-    return raiseFormat(PyExc_TypeError, "run() takes a list");
+    return raiseAdvice(PyExc_TypeError, "pass a list", "run() takes a list");
+  }
+  Items arguments;
+  if (!arguments.read(list)) {
+    return nullptr;
   }
   size_t wanted = 0;
   for (const InputDef &input : program.inputs) {
     wanted += !input.isState;
   }
-  if (static_cast<size_t>(PyList_GET_SIZE(list)) != wanted) {
-    return raiseFormat(PyExc_TypeError, "this model takes %zu inputs, got %zd", wanted,
-                       PyList_GET_SIZE(list));
+  if (static_cast<size_t>(arguments.size()) != wanted) {
+    return raiseAdvice(PyExc_TypeError, "give each input of model.signature.inputs once",
+                       "this model takes %zu inputs, got %zd", wanted, arguments.size());
   }
   Values values;
   std::vector<TensorView> views;
@@ -224,7 +229,7 @@ PyObject *run(PyObject *self, PyObject *list) {
       continue;
     }
     Value value;
-    if (!readInput(program, input, PyList_GET_ITEM(list, next++), value)) {
+    if (!readInput(program, input, arguments[next++], value)) {
       return nullptr;
     }
     views.push_back(value->view());

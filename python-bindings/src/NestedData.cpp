@@ -1,6 +1,7 @@
 #include "NestedData.h"
 
 #include "FromArray.h"
+#include "Sequences.h"
 #include "Sizes.h"
 #include "TensorObject.h"
 #include "tracec/Functional.h"
@@ -22,25 +23,26 @@ bool fail(const Status &status) {
   return false;
 }
 
-} // namespace
-
-bool isSequence(PyObject *object) {
-  return PyList_Check(object) || PyTuple_Check(object) || Py_IS_TYPE(object, &PyRange_Type);
+/// What most leaves are; no user code runs for them.
+bool isExactNumber(PyObject *object) {
+  return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object);
 }
 
+} // namespace
+
 bool Nest::scan(PyObject *object, size_t depth) {
-  if (!isSequence(object)) {
+  if (isExactNumber(object) || !isSequence(object)) {
     return scanLeaf(object, depth);
   }
   if (depth >= tracert::kMaxRank) {
     raiseFormat(PyExc_ValueError, "nested deeper than %zu levels", tracert::kMaxRank);
     return false;
   }
-  PyObject *items = PySequence_Fast(object, "expected a sequence");
-  if (!items) {
+  Items items;
+  if (!items.read(object)) {
     return false;
   }
-  Py_ssize_t count = PySequence_Fast_GET_SIZE(items);
+  Py_ssize_t count = items.size();
   bool ok = true;
   if (depth == shape.size()) {
     ok = !isRankFixed || raggedAt(depth);
@@ -53,9 +55,8 @@ bool Nest::scan(PyObject *object, size_t depth) {
     isRankFixed = true;
   }
   for (Py_ssize_t i = 0; ok && i < count; ++i) {
-    ok = scan(PySequence_Fast_GET_ITEM(items, i), depth + 1);
+    ok = scan(items[i], depth + 1);
   }
-  Py_DECREF(items);
   return ok;
 }
 
@@ -81,13 +82,14 @@ bool Nest::scanLeaf(PyObject *object, size_t depth) {
       return true;
     }
     if (!dtype) {
-      raiseFormat(PyExc_TypeError, "unsupported element of type %s in a nested sequence",
-                  Py_TYPE(object)->tp_name);
+      raiseAdvice(PyExc_TypeError, "convert it to a Python number or a supported dtype first",
+                  "unsupported element of type %s in a nested sequence", Py_TYPE(object)->tp_name);
       return false;
     }
     strong |= 1u << static_cast<int>(*dtype);
   } else {
-    raiseFormat(PyExc_TypeError, "tensor() expects numbers, got %s", Py_TYPE(object)->tp_name);
+    raiseAdvice(PyExc_TypeError, "pass numbers, arrays, or nested lists of them",
+                "tensor() expects numbers, got %s", Py_TYPE(object)->tp_name);
     return false;
   }
   if (hasTensors) {
@@ -127,20 +129,23 @@ Result<DType> dtypeOfNest(const Nest &nest) {
   return promote(operands);
 }
 
-/// Writes leaves one after another into memory of one dtype.
+/// Writes leaves one after another into memory of one dtype. The nest is walked again, so its shape
+/// is checked again: user code may have changed it since it was scanned.
 class LeafWriter {
 public:
-  LeafWriter(DType dtype, void *data, bool isInferred)
-      : dtype(dtype), next(static_cast<char *>(data)), isInferred(isInferred) {}
+  LeafWriter(DType dtype, const Dims &shape, void *data, bool isInferred)
+      : dtype(dtype), shape(shape), next(static_cast<char *>(data)), isInferred(isInferred) {}
 
-  bool write(PyObject *object) {
-    if (isSequence(object)) {
-      PyObject *items = PySequence_Fast(object, "expected a sequence");
-      bool ok = items != nullptr;
-      for (Py_ssize_t i = 0; ok && i < PySequence_Fast_GET_SIZE(items); ++i) {
-        ok = write(PySequence_Fast_GET_ITEM(items, i));
+  bool write(PyObject *object, size_t depth) {
+    if (depth < shape.size()) {
+      Items items;
+      if (!isSequence(object)) {
+        return failChanged();
       }
-      Py_XDECREF(items);
+      bool ok = items.read(object) && (items.size() == shape[depth] || failChanged());
+      for (Py_ssize_t i = 0; ok && i < items.size(); ++i) {
+        ok = write(items[i], depth + 1);
+      }
       return ok;
     }
     bool ok = dtype == DType::Bool        ? writeBool(object)
@@ -151,6 +156,11 @@ public:
   }
 
 private:
+  static bool failChanged() {
+    raiseFormat(PyExc_ValueError, "a nested sequence changed its shape while it was read");
+    return false;
+  }
+
   bool writeBool(PyObject *object) {
     int truth = PyObject_IsTrue(object);
     *next = truth > 0;
@@ -257,6 +267,7 @@ private:
   }
 
   DType dtype;
+  const Dims &shape;
   char *next;
   bool isInferred;
 };
@@ -288,8 +299,8 @@ bool buildNest(PyObject *object, const Nest &nest, std::optional<DType> wanted, 
   if (!fresh.ok()) {
     return fail(fresh.status());
   }
-  LeafWriter writer(stored, (*fresh)->view().data, !wanted && !nest.strong);
-  if (!writer.write(object)) {
+  LeafWriter writer(stored, nest.shape, (*fresh)->view().data, !wanted && !nest.strong);
+  if (!writer.write(object, 0)) {
     return false;
   }
   value = std::move(*fresh);

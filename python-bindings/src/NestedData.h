@@ -14,9 +14,6 @@
 
 namespace tracec::python {
 
-/// list, tuple or range.
-bool isSequence(PyObject *object);
-
 /// Shape and leaf types of a nest, found in one walk before anything is allocated.
 struct Nest {
   Dims shape;

@@ -46,7 +46,8 @@ PyObject *castTensor(PyObject *x, PyObject *dtype) {
     return nullptr;
   }
   if (!target) {
-    return raiseFormat(PyExc_TypeError, "expected a dtype, got None");
+    return raiseAdvice(PyExc_TypeError, "pass a dtype, e.g. tc.float32",
+                       "expected a dtype, got None");
   }
   if (!readValue(x, std::nullopt, value)) {
     return nullptr;
@@ -110,7 +111,8 @@ PyObject *expandOf(PyObject *x, PyObject *axis) {
     return nullptr;
   }
   if (!axes) {
-    return raiseFormat(PyExc_TypeError, "expand_dims() needs an axis, got None");
+    return raiseAdvice(PyExc_TypeError, "pass an int or a tuple of ints",
+                       "expand_dims() needs an axis, got None");
   }
   return wrapResult(expandAxes(*tensor, *axes));
 }
@@ -122,13 +124,13 @@ PyObject *flipOf(PyObject *x, PyObject *axis) {
   return tensor && readAxes(axis, axes) ? wrapResult(flipAxes(*tensor, axes)) : nullptr;
 }
 
-PyObject *copyTensor(PyObject *x) {
+PyObject *copyTensor(PyObject *x, bool keepsConst) {
   Result<Value> value = tensorOf(x).read();
   PyObject *copy = value.ok() ? wrapResult(ownValue(std::move(*value), x)) : raise(value.status());
   if (copy) {
     auto *from = reinterpret_cast<TensorObject *>(x);
     reinterpret_cast<TensorObject *>(copy)->name = Py_XNewRef(from->name);
-    tensorOf(copy).cellRef()->isConst = tensorOf(x).cellRef()->isConst;
+    tensorOf(copy).cellRef()->isConst = keepsConst && tensorOf(x).cellRef()->isConst;
   }
   return copy;
 }

@@ -20,8 +20,8 @@ PyObject *moveAxesOf(PyObject *x, PyObject *from, PyObject *to);
 PyObject *squeezeOf(PyObject *x, PyObject *axis);
 PyObject *expandOf(PyObject *x, PyObject *axis);
 PyObject *flipOf(PyObject *x, PyObject *axis);
-/// A tensor of its own with the same value, name and constness.
-PyObject *copyTensor(PyObject *x);
+/// A tensor of its own with the same value and name.
+PyObject *copyTensor(PyObject *x, bool keepsConst);
 /// (bytes, dtype, shape, name, const) -> tensor; what pickles hold.
 PyObject *rebuildTensor(PyObject *module, PyObject *state);
 extern PyObject *rebuildFunction;

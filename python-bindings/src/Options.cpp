@@ -70,7 +70,7 @@ void deleteOptions(PyObject *capsule) {
 /// (section or None, threads or None) -> the options that were active.
 PyObject *swapOptions(PyObject *, PyObject *const *args, Py_ssize_t nargs) {
   if (nargs != 2) {
-    return raiseFormat(PyExc_TypeError, "swap_options() takes 2 arguments");
+    return raiseAdvice(PyExc_TypeError, "use tc.options", "swap_options() takes 2 arguments");
   }
   EvalOptions next = evalOptions();
   if (args[0] != Py_None) {

@@ -3,6 +3,7 @@
 
 #include "FromArray.h"
 #include "FromPython.h"
+#include "Sequences.h"
 #include "Sizes.h"
 #include "TensorObject.h"
 #include "ToPython.h"
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <utility>
 
 namespace tracec::python {
 
@@ -34,7 +36,8 @@ struct ParsedIndex {
   Values extras;
   bool isIntsOnly = true;
 
-  bool read(PyObject *index);
+  /// `rank` is that of the indexed tensor.
+  bool read(PyObject *index, size_t rank);
 
 private:
   bool readEntry(PyObject *entry);
@@ -45,19 +48,74 @@ private:
   bool readArray(PyObject *entry);
 };
 
-bool ParsedIndex::read(PyObject *index) {
+std::shared_ptr<const IndexItems> normalize(const ParsedIndex &parsed, size_t rank) {
+  Result<IndexItems> items = tracert::normalizeIndex(parsed.entries, rank);
+  if (!items.ok()) {
+    raise(items.status());
+    return nullptr;
+  }
+  return std::make_shared<const IndexItems>(std::move(*items));
+}
+
+/// An exception set aside; the first one that is held stays.
+class HeldError {
+public:
+  HeldError() = default;
+  HeldError(const HeldError &) = delete;
+  HeldError &operator=(const HeldError &) = delete;
+  ~HeldError() {
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+  }
+  bool isHeld() const { return type != nullptr; }
+  void hold() {
+    if (isHeld()) {
+      PyErr_Clear();
+    } else {
+      PyErr_Fetch(&type, &value, &trace);
+    }
+  }
+  void restore() {
+    PyErr_Restore(std::exchange(type, nullptr), std::exchange(value, nullptr),
+                  std::exchange(trace, nullptr));
+  }
+
+private:
+  PyObject *type = nullptr;
+  PyObject *value = nullptr;
+  PyObject *trace = nullptr;
+};
+
+bool ParsedIndex::read(PyObject *index, size_t rank) {
   if (!PyTuple_Check(index)) {
     entries.reserve(1);
     return readEntry(index);
   }
-  Py_ssize_t count = PyTuple_GET_SIZE(index);
-  entries.reserve(static_cast<size_t>(count));
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    if (!readEntry(PyTuple_GET_ITEM(index, i))) {
+  Items items;
+  if (!items.read(index)) {
+    return false;
+  }
+  entries.reserve(static_cast<size_t>(items.size()));
+  // What is no index at all, or one entry too many, wins over a bad slice, as in NumPy.
+  HeldError sliceError;
+  for (PyObject *item : items) {
+    if (readEntry(item)) {
+      continue;
+    }
+    if (!PySlice_Check(item)) {
       return false;
     }
+    sliceError.hold();
+    entries.push_back(RawIndex::slice({}, {}));
   }
-  return true;
+  if (!sliceError.isHeld()) {
+    return true;
+  }
+  if (normalize(*this, rank)) {
+    sliceError.restore();
+  }
+  return false;
 }
 
 bool ParsedIndex::readEntry(PyObject *entry) {
@@ -137,9 +195,7 @@ bool ParsedIndex::readBool(bool value) {
 
 bool ParsedIndex::readArray(PyObject *entry) {
   Value value;
-  bool isKnown = isTensor(entry) || PyList_Check(entry) || PyTuple_Check(entry) ||
-                 PyRange_Check(entry) || isArrayLike(entry);
-  if (!isKnown) {
+  if (!isTensor(entry) && !isSequence(entry) && !isArrayLike(entry)) {
     raiseFormat(PyExc_IndexError,
                 "an index must be ints, slices, None, ... or integer or bool arrays, got %s",
                 Py_TYPE(entry)->tp_name);
@@ -172,7 +228,7 @@ bool ParsedIndex::readBound(PyObject *bound, std::optional<int64_t> &literal, bo
       return fail(value.status());
     }
     if (!(*value)->shape().empty() || !tracert::isInteger((*value)->dtype())) {
-      raiseFormat(PyExc_TypeError,
+      raiseAdvice(PyExc_TypeError, "pass an int, or a rank-0 tensor of integers",
                   "a slice bound must be an int or an integer tensor of rank 0, got %s",
                   (*value)->type().str().c_str());
       return false;
@@ -185,12 +241,15 @@ bool ParsedIndex::readBound(PyObject *bound, std::optional<int64_t> &literal, bo
     isOperand = true;
     return true;
   }
+  if (!PyIndex_Check(bound)) {
+    raiseAdvice(PyExc_TypeError, "write ints between the colons, e.g. with int(...)",
+                "a slice bound must be an int, None or an integer tensor, got %s",
+                Py_TYPE(bound)->tp_name);
+    return false;
+  }
   // Bounds clamp, so those beyond 64 bits do, too.
   Py_ssize_t number = PyNumber_AsSsize_t(bound, nullptr);
   if (number == -1 && PyErr_Occurred()) {
-    PyErr_Clear();
-    raiseFormat(PyExc_TypeError, "a slice bound must be an int, None or an integer tensor, got %s",
-                Py_TYPE(bound)->tp_name);
     return false;
   }
   literal = number;
@@ -205,26 +264,19 @@ bool ParsedIndex::readSlice(PyObject *object) {
     return false;
   }
   if (slice->step != Py_None) {
+    if (!PyIndex_Check(slice->step)) {
+      raiseAdvice(PyExc_TypeError, "write an int after the second colon, e.g. with int(...)",
+                  "a slice step must be an int, got %s", Py_TYPE(slice->step)->tp_name);
+      return false;
+    }
     Py_ssize_t step = PyNumber_AsSsize_t(slice->step, nullptr);
     if (step == -1 && PyErr_Occurred()) {
-      PyErr_Clear();
-      raiseFormat(PyExc_TypeError, "a slice step must be an int, got %s",
-                  Py_TYPE(slice->step)->tp_name);
       return false;
     }
     raw.step = step < -PY_SSIZE_T_MAX ? -PY_SSIZE_T_MAX : step;
   }
   entries.push_back(raw);
   return true;
-}
-
-std::shared_ptr<const IndexItems> normalize(const ParsedIndex &parsed, size_t rank) {
-  Result<IndexItems> items = tracert::normalizeIndex(parsed.entries, rank);
-  if (!items.ok()) {
-    raise(items.status());
-    return nullptr;
-  }
-  return std::make_shared<const IndexItems>(std::move(*items));
 }
 
 /// The one element in memory of its own: sharing the base's would keep the base from being written
@@ -263,7 +315,7 @@ PyObject *getSubscript(PyObject *self, PyObject *index) {
   if (!type.ok()) {
     return raise(type.status());
   }
-  return parsed.read(index) ? getAt(tensorOf(self), parsed, type->rank()) : nullptr;
+  return parsed.read(index, type->rank()) ? getAt(tensorOf(self), parsed, type->rank()) : nullptr;
 }
 
 /// The right-hand side of a setitem: Python numbers by their own rule, data cast unsafely.
@@ -303,7 +355,7 @@ int setSubscript(PyObject *self, PyObject *index, PyObject *object) {
   }
   ParsedIndex parsed;
   Value value;
-  if (!parsed.read(index)) {
+  if (!parsed.read(index, type->rank())) {
     return -1;
   }
   std::shared_ptr<const IndexItems> items = normalize(parsed, type->rank());
@@ -320,7 +372,8 @@ Py_ssize_t length(PyObject *self) {
     return raiseInt(type.status());
   }
   if (type->rank() == 0) {
-    raiseFormat(PyExc_TypeError, "a tensor of rank 0 has no length");
+    raiseAdvice(PyExc_TypeError, "use x.size for the number of elements, or x.reshape(1)",
+                "a tensor of rank 0 has no length");
     return -1;
   }
   Result<int64_t> size = hostSize(tensorOf(self), 0);

@@ -48,7 +48,7 @@ PyObject *transposeMethod(PyObject *self, FastArgs args, Py_ssize_t nargs) {
   if (nargs == 0) {
     return transposeOf(self, nullptr);
   }
-  if (nargs == 1 && (args[0] == Py_None || PyTuple_Check(args[0]) || PyList_Check(args[0]))) {
+  if (nargs == 1 && (args[0] == Py_None || isIntSequence(args[0]))) {
     return transposeOf(self, args[0]);
   }
   PyObject *axes = PyTuple_New(nargs);
@@ -67,9 +67,13 @@ PyObject *swapAxesMethod(PyObject *self, FastArgs args, Py_ssize_t nargs, PyObje
                                                        : nullptr;
 }
 
-template <PyObject *(*apply)(PyObject *, PyObject *)> struct AxisMethod {
+constexpr char kSqueeze[] = "squeeze";
+constexpr char kExpand[] = "expand_dims";
+constexpr char kFlip[] = "flip";
+
+template <PyObject *(*apply)(PyObject *, PyObject *), const char *name> struct AxisMethod {
   static PyObject *call(PyObject *self, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
-    static constexpr Parameters<1> kParameters{"this method", {"axis"}};
+    static constexpr Parameters<1> kParameters{name, {"axis"}};
     PyObject *bound[1];
     return kParameters.bind(args, nargs, kwnames, bound) ? apply(self, bound[0]) : nullptr;
   }
@@ -84,7 +88,8 @@ PyObject *astypeMethod(PyObject *self, FastArgs args, Py_ssize_t nargs, PyObject
 PyObject *itemMethod(PyObject *self, PyObject *) { return itemOf(self, "item"); }
 PyObject *listMethod(PyObject *self, PyObject *) { return toList(self); }
 PyObject *numpyMethod(PyObject *self, PyObject *) { return toNumpy(self); }
-PyObject *copyMethod(PyObject *self, PyObject *) { return copyTensor(self); }
+PyObject *copyMethod(PyObject *self, PyObject *) { return copyTensor(self, /*keepsConst=*/false); }
+PyObject *duplicate(PyObject *self, PyObject *) { return copyTensor(self, /*keepsConst=*/true); }
 PyObject *detachMethod(PyObject *self, PyObject *) { return wrapTensor(tensorOf(self)); }
 
 PyObject *arrayMethod(PyObject *self, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
@@ -102,8 +107,31 @@ PyObject *arrayMethod(PyObject *self, FastArgs args, Py_ssize_t nargs, PyObject 
   return array;
 }
 
+/// __array_ufunc__(ufunc, method, *inputs, **kwargs): NumPy's operators come here with an array and
+/// a tensor; tracec/_numpy.py answers them and refuses the rest.
+PyObject *ufuncMethod(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
+  PyObject *module = PyImport_ImportModule("tracec._numpy");
+  PyObject *answer = module ? PyObject_GetAttrString(module, "array_ufunc") : nullptr;
+  PyObject *inputs = answer ? PyTuple_New(nargs) : nullptr;
+  for (Py_ssize_t i = 0; inputs && i < nargs; ++i) {
+    PyTuple_SET_ITEM(inputs, i, Py_NewRef(args[i]));
+  }
+  PyObject *isPlain = PyBool_FromLong(!kwnames || PyTuple_GET_SIZE(kwnames) == 0);
+  PyObject *result =
+      inputs ? PyObject_CallFunctionObjArgs(answer, inputs, isPlain, nullptr) : nullptr;
+  Py_DECREF(isPlain);
+  Py_XDECREF(inputs);
+  Py_XDECREF(answer);
+  Py_XDECREF(module);
+  return result;
+}
+
 PyObject *formatMethod(PyObject *self, PyObject *spec) {
-  if (PyUnicode_Check(spec) && PyUnicode_GetLength(spec) == 0) {
+  if (!PyUnicode_Check(spec)) {
+    return raiseAdvice(PyExc_TypeError, "pass a format as a str", "a format must be a str, got %s",
+                       Py_TYPE(spec)->tp_name);
+  }
+  if (PyUnicode_GetLength(spec) == 0) {
     return PyObject_Str(self);
   }
   Result<TensorType> type = tensorOf(self).type();
@@ -111,7 +139,8 @@ PyObject *formatMethod(PyObject *self, PyObject *spec) {
     return raise(type.status());
   }
   if (type->rank() != 0) {
-    return raiseFormat(PyExc_TypeError, "format '%U' needs a tensor of rank 0, got shape %s", spec,
+    return raiseAdvice(PyExc_TypeError, "format x.item() or x.tolist(), or leave the format out",
+                       "format '%U' needs a tensor of rank 0, got shape %s", spec,
                        tracert::shapeString(type->shape).c_str());
   }
   PyObject *item = itemOf(self, "format");
@@ -189,7 +218,8 @@ PyObject *getName(PyObject *self, void *) {
 
 int setName(PyObject *self, PyObject *name, void *) {
   if (name && name != Py_None && !PyUnicode_Check(name)) {
-    raiseFormat(PyExc_TypeError, "a name must be a str or None, got %s", Py_TYPE(name)->tp_name);
+    raiseAdvice(PyExc_TypeError, "pass a str", "a name must be a str or None, got %s",
+                Py_TYPE(name)->tp_name);
     return -1;
   }
   auto *object = reinterpret_cast<TensorObject *>(self);
@@ -220,11 +250,11 @@ PyMethodDef tensorMethods[] = {
      "transpose(*axes)\n\nA view with its axes reordered; reversed without arguments."},
     {"permute", cast(transposeMethod), kFast, "permute(*axes)\n\nA view with its axes reordered."},
     {"swapaxes", cast(swapAxesMethod), kKeywords, "swapaxes(axis1, axis2)\n\nA view."},
-    {"squeeze", cast(AxisMethod<squeezeOf>::call), kKeywords,
+    {"squeeze", cast(AxisMethod<squeezeOf, kSqueeze>::call), kKeywords,
      "squeeze(axis=None)\n\nA view without axes of size 1."},
-    {"expand_dims", cast(AxisMethod<expandOf>::call), kKeywords,
+    {"expand_dims", cast(AxisMethod<expandOf, kExpand>::call), kKeywords,
      "expand_dims(axis)\n\nA view with new axes of size 1."},
-    {"flip", cast(AxisMethod<flipOf>::call), kKeywords,
+    {"flip", cast(AxisMethod<flipOf, kFlip>::call), kKeywords,
      "flip(axis=None)\n\nA view with the order along axes reversed."},
     {"astype", cast(astypeMethod), kKeywords,
      "astype(dtype)\n\nA copy converted to another dtype; float to int truncates and saturates."},
@@ -233,11 +263,13 @@ PyMethodDef tensorMethods[] = {
     {"numpy", numpyMethod, METH_NOARGS,
      "numpy()\n\nA read-only array of the present value, without a copy."},
     {"detach", detachMethod, METH_NOARGS, "detach()\n\nA view of the whole tensor."},
-    {"copy", copyMethod, METH_NOARGS, "copy()\n\nA tensor of its own with the same value."},
-    {"__copy__", copyMethod, METH_NOARGS, nullptr},
-    {"__deepcopy__", copyMethod, METH_O, nullptr},
+    {"copy", copyMethod, METH_NOARGS,
+     "copy()\n\nA tensor of its own with the same value; writable, also of a const tensor."},
+    {"__copy__", duplicate, METH_NOARGS, nullptr},
+    {"__deepcopy__", duplicate, METH_O, nullptr},
     {"__reduce__", reduceMethod, METH_NOARGS, nullptr},
     {"__array__", cast(arrayMethod), kKeywords, nullptr},
+    {"__array_ufunc__", cast(ufuncMethod), kKeywords, nullptr},
     {"__format__", formatMethod, METH_O, nullptr},
     {},
 };

@@ -27,6 +27,12 @@ void deallocate(PyObject *self) {
   PyObject_Free(object);
 }
 
+Py_hash_t failHash(PyObject *) {
+  raiseAdvice(PyExc_TypeError, "key by id(x), or by a name of your own",
+              "a tensor has no hash, because == compares elements");
+  return -1;
+}
+
 /// Everything but the tensor is set.
 TensorObject *allocateObject() {
   TensorObject *object;
@@ -88,7 +94,7 @@ bool addTensorType(PyObject *module) {
   tensorType.tp_as_sequence = &tensorSequence;
   tensorType.tp_as_buffer = &tensorBuffer;
   tensorType.tp_richcompare = compareTensors;
-  tensorType.tp_hash = PyObject_HashNotImplemented;
+  tensorType.tp_hash = failHash;
   tensorType.tp_iter = iterateTensor;
   tensorType.tp_repr = tensorText;
   tensorType.tp_methods = tensorMethods;
@@ -96,8 +102,8 @@ bool addTensorType(PyObject *module) {
   if (PyType_Ready(&tensorType) < 0 || !addIndexTypes()) {
     return false;
   }
-  // ndarray's operators then leave mixed operations to ours, and ufuncs refuse tensors.
-  if (PyDict_SetItemString(tensorType.tp_dict, "__array_ufunc__", Py_None) < 0) {
+  // Unhashable for isinstance(x, Hashable), too; hash() still takes the slot, which says why.
+  if (PyDict_SetItemString(tensorType.tp_dict, "__hash__", Py_None) < 0) {
     return false;
   }
   PyType_Modified(&tensorType);

@@ -2,6 +2,7 @@
 // flattened in tracec/trace.py.
 
 #include "Arguments.h"
+#include "Sequences.h"
 #include "Session.h"
 #include "TensorObject.h"
 #include "tracec/Compiler.h"
@@ -23,8 +24,8 @@ struct CallObject {
 };
 struct ExcludeObject {
   PyObject_HEAD
-      /// Nested entries of one object.
-      std::vector<std::unique_ptr<ExcludeScope>>
+      /// Entries of one object, nested or in several threads.
+      std::vector<ExcludeScope>
           scopes;
 };
 
@@ -43,7 +44,7 @@ bool readText(PyObject *object, std::string &text) {
   const char *utf8 = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, &size) : nullptr;
   if (!utf8) {
     PyErr_Clear();
-    raiseFormat(PyExc_TypeError, "expected a str, got %s", Py_TYPE(object)->tp_name);
+    raiseAdvice(PyExc_TypeError, "pass a str", "expected a str, got %s", Py_TYPE(object)->tp_name);
     return false;
   }
   text.assign(utf8, static_cast<size_t>(size));
@@ -66,7 +67,8 @@ bool readTensors(PyObject *list, std::vector<Tensor> &tensors) {
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
     PyObject *item = PyList_GET_ITEM(list, i);
     if (!isTensor(item)) {
-      raiseFormat(PyExc_TypeError, "expected tensors, got %s", Py_TYPE(item)->tp_name);
+      raiseAdvice(PyExc_TypeError, "pass tensors", "expected tensors, got %s",
+                  Py_TYPE(item)->tp_name);
       return false;
     }
     tensors.push_back(tensorOf(item));
@@ -208,13 +210,17 @@ PyObject *state(PyObject *self, void *) {
 
 /// [(input, axis, symbol name, min, max), ...]; equal names are one symbol.
 bool readDynamic(PyObject *list, DumpOptions &options) {
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+  Items items;
+  if (!items.read(list)) {
+    return false;
+  }
+  for (PyObject *item : items) {
     unsigned int input;
     unsigned int axis;
     const char *name;
     long long min;
     long long max;
-    if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "IIsLL", &input, &axis, &name, &min, &max)) {
+    if (!PyArg_Parse(item, "(IIsLL)", &input, &axis, &name, &min, &max)) {
       return false;
     }
     uint32_t symbol = 0;
@@ -358,7 +364,7 @@ PyObject *finish(PyObject *self, PyObject *list) {
   std::unique_ptr<CallScope> scope = std::move(reinterpret_cast<CallObject *>(self)->scope);
   std::vector<Tensor> results;
   if (!PyList_Check(list) || !scope) {
-    return raiseFormat(PyExc_TypeError, "finish() takes a list, once");
+    return raiseAdvice(PyExc_TypeError, "use tc.trace", "finish() takes a list, once");
   }
   if (!readTensors(list, results)) {
     return nullptr;
@@ -394,8 +400,7 @@ PyObject *newExclude(PyTypeObject *type, PyObject *args, PyObject *) {
   }
   PyObject *self = type->tp_alloc(type, 0);
   if (self) {
-    new (&reinterpret_cast<ExcludeObject *>(self)->scopes)
-        std::vector<std::unique_ptr<ExcludeScope>>();
+    new (&reinterpret_cast<ExcludeObject *>(self)->scopes) std::vector<ExcludeScope>();
   }
   return self;
 }
@@ -406,8 +411,8 @@ void deallocateExclude(PyObject *self) {
 }
 
 PyObject *enterExclude(PyObject *self, PyObject *) {
-  auto scope = std::make_unique<ExcludeScope>();
-  Status status = scope->enter();
+  ExcludeScope scope;
+  Status status = scope.enter();
   if (!status.ok()) {
     return raise(status);
   }
@@ -417,11 +422,20 @@ PyObject *enterExclude(PyObject *self, PyObject *) {
 
 PyObject *leaveExclude(PyObject *self, PyObject *) {
   auto &scopes = reinterpret_cast<ExcludeObject *>(self)->scopes;
-  if (!scopes.empty()) {
-    scopes.back()->leave();
-    scopes.pop_back();
+  // The last entry of this thread; a generator may also be closed by another thread.
+  size_t position = scopes.size();
+  while (position > 0 && !scopes[position - 1].isOfThisThread()) {
+    --position;
   }
-  Py_RETURN_FALSE;
+  ExcludeScope scope;
+  if (!scopes.empty()) {
+    auto entry =
+        scopes.begin() + static_cast<ptrdiff_t>(position ? position - 1 : scopes.size() - 1);
+    scope = std::move(*entry);
+    scopes.erase(entry);
+  }
+  Status status = scope.leave();
+  return status.ok() ? Py_NewRef(Py_False) : raise(status);
 }
 
 PyMethodDef excludeMethods[] = {

@@ -143,6 +143,10 @@ Result<Tensor> squeezeAxes(const Tensor &x, const std::optional<Dims> &axes) {
 Result<Tensor> expandAxes(const Tensor &x, const Dims &axes) {
   TRACERT_ASSIGN(TensorType type, x.type());
   size_t rank = type.rank() + axes.size();
+  if (rank > tracert::kMaxRank) {
+    return Status::invalidArgument("expand_dims gives " + std::to_string(rank) +
+                                   " axes, the limit is " + std::to_string(tracert::kMaxRank));
+  }
   TRACERT_ASSIGN(std::vector<bool> isNew, selectAxes(axes, rank));
   IndexItems items;
   for (size_t i = 0; i < rank; ++i) {

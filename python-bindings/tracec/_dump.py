@@ -110,14 +110,14 @@ def _run_test_inputs(traced: TracedFunction, test_inputs: Any) -> list[Any]:
                         "  write test_inputs=[(x, y), (x2, y2)], one entry per call")
     if not test_inputs:
         raise ValueError("TC0101 test_inputs is empty\n  give at least one call, or test_vectors=False for a file without any")
-    captures = traced._core.written_captures()
+    captures = traced._state.core.written_captures()
     calls = []
     for number, call in enumerate(test_inputs):
         origin = f"test_inputs[{number}]"
         args, kwargs = _split_call(call, origin)
         flat = traced._flatten(args, kwargs)
-        if flat.structure() != traced._structure:
-            raise ValueError(f"TC0101 {origin} has the arguments ({flat.structure()}), the recorded call had ({traced._structure})\n"
+        if flat.structure() != traced._state.structure:
+            raise ValueError(f"TC0101 {origin} has the arguments ({flat.structure()}), the recorded call had ({traced._state.structure})\n"
                              "  give what was a tensor in the recorded call as a tensor, and the same Python values")
         before, captures_before = _copies(flat.tensors), _copies(captures)
         try:
@@ -134,12 +134,12 @@ def _run_test_inputs(traced: TracedFunction, test_inputs: Any) -> list[Any]:
 
 def _record_separately(traced: TracedFunction) -> None:
     """Records the call again with tensors that share nothing, as a file's inputs do; commits nothing."""
-    arguments = fill(traced._shared_call, traced._core.recorded_arguments())
+    arguments = fill(traced._state.shared_call, traced._state.core.recorded_arguments())
     flat = Flattener()
     for name, value in arguments.items():
         flat.add(name, value)
-    bound = inspect.BoundArguments(traced._signature, arguments)  # type: ignore[arg-type]
-    call = traced._core.begin_for_dump(flat.tensors, flat.names, flat.structure())
+    bound = inspect.BoundArguments(traced._state.signature, arguments)  # type: ignore[arg-type]
+    call = traced._state.core.begin_for_dump(flat.tensors, flat.names, flat.structure())
     try:
         tensors = result_tensors(traced._function(*bound.args, **bound.kwargs), [])
     except BaseException as error:
@@ -158,13 +158,13 @@ def dump(traced: TracedFunction, path: Any, *, arg_names: list[str] | None, outp
     if traced.state == "untraced":
         raise ValueError("TC0101 this function has not been traced yet; call it once before dump()")
     name = check_path(path)
-    recorded_names = traced._names
+    recorded_names = traced._state.names
     inputs = _check_names(arg_names, "arg_names", len(recorded_names))
     outputs = _check_names(output_names, "output_names", None)
     isas = _check_targets(targets)
     symbols = _check_dynamic(dynamic, inputs or recorded_names)
     info = "" if user_info is None else _check_user_info(user_info)
-    if traced._core.shares_arguments():
+    if traced._state.core.shares_arguments():
         _record_separately(traced)
     calls = _run_test_inputs(traced, test_inputs)
     reports: list[dict[str, Any]] = []
@@ -172,7 +172,7 @@ def dump(traced: TracedFunction, path: Any, *, arg_names: list[str] | None, outp
     def check(partial: str) -> None:
         reports.append({"bytes": os.path.getsize(partial), **check_file(partial)})
 
-    traced._core.dump(os.fsencode(name), inputs, outputs, isas, bool(keep_locs), info, symbols, calls, bool(test_vectors), check)
+    traced._state.core.dump(os.fsencode(name), inputs, outputs, isas, bool(keep_locs), info, symbols, calls, bool(test_vectors), check)
     # Without vectors the sections of the trial count: that file had them.
     report = {**reports[-1], "sections": reports[0]["sections"], "vectors": reports[0]["vectors"]}
     return report

@@ -9,6 +9,7 @@ if it is equal, so values are written exactly (repr of a float is exact; True, 1
 from __future__ import annotations
 
 import itertools
+import types
 
 from ._core import Size, Tensor, dtype
 
@@ -86,6 +87,10 @@ class Flattener:
         return f"{kind.__qualname__} object #{id(value)}"
 
 
+# Their items are computed when the call is over, where no trace sees it.
+_LAZY = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, map, filter)
+
+
 class _Hole:
     """Where a tensor was: its number in the order of a Flattener."""
 
@@ -137,6 +142,9 @@ def result_tensors(value: Any, found: list[Tensor]) -> list[Tensor]:
     elif isinstance(value, dict):
         for item in value.values():
             result_tensors(item, found)
+    elif isinstance(value, _LAZY):
+        raise TypeError(f"TC0102 a traced function returned a {type(value).__name__}, whose ops would not be traced; "
+                        "return a list or a tuple")
     else:
         for field in _fields(value) or ():
             result_tensors(getattr(value, field), found)

@@ -34,7 +34,8 @@ ModelStats.__doc__ = """The section that a model runs, and what its calls have r
 class Model:
     """A loaded file; call it with its inputs in order or by name.
 
-    One output is returned as a tensor, several as a tuple. Session state lives as long as the model.
+    One output is returned as a tensor, several as a tuple. Session state lives as long as the model. Pickles and copies
+    load the file again from its absolute path; a model with session state refuses, as the state would be lost.
     """
 
     def __init__(
@@ -63,6 +64,11 @@ class Model:
             _limit("load_limit", load_limit, 1, defaults[0]),
             _limit("memory_limit", memory_limit, 1, defaults[1]),
             _limit("time_limit", time_limit, 1000, defaults[2]),
+        )
+        limits = {"load_limit": load_limit, "memory_limit": memory_limit, "time_limit": time_limit}
+        self._origin = (
+            os.path.abspath(self.path),
+            {"section": section, "verify_all": verify_all, "copy": copy, "untrusted": untrusted, **limits},
         )
         inputs, outputs, symbols = self._model.signature()
         self.signature = Signature(
@@ -117,8 +123,18 @@ class Model:
             raise TypeError(f"TC0102 this model takes {', '.join(self._names)}; unknown or given twice: {unknown}, missing: {missing}")
         return (*args, *(kwargs[name] for name in rest))
 
+    def __reduce__(self) -> Any:
+        if any(entry.is_state for entry in self.signature.inputs):
+            raise TypeError("TC0102 a model with session state cannot be pickled or copied; load its file again instead")
+        return _reload, self._origin
+
     def __repr__(self) -> str:
         return f"<tracec.Model {self.path!r} ({', '.join(self._names)})>"
+
+
+def _reload(path: str, options: dict[str, Any]) -> Model:
+    """What pickles of models call."""
+    return Model(path, **options)
 
 
 def _limit(name: str, value: float | None, unit: int, default: int) -> int:

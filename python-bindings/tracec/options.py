@@ -18,7 +18,8 @@ class options:
     Args: section: "best", "portable", "v3" or "avx512" (also "x86-64-v3", "x86-64-v4"); None leaves it.
         threads: how many threads kernels may use; None leaves it.
 
-    Raises: ValueError for a section that does not exist or that this processor lacks, or threads below 1.
+    Raises: ValueError for an option or a section that does not exist, a section that this processor lacks, or threads
+        below 1.
 
     Results never depend on these options:
 
@@ -28,7 +29,9 @@ class options:
     [2.0, 3.0]
     """
 
-    def __init__(self, *, section: str | None = None, threads: int | None = None) -> None:
+    def __init__(self, *, section: str | None = None, threads: int | None = None, **unknown: object) -> None:
+        if unknown:
+            raise ValueError(f"TC0101 unknown option {', '.join(unknown)}; use section and threads")
         self._section = section
         self._threads = threads
         self._previous: list[object] = []

@@ -6,6 +6,8 @@ Usage: `@tc.trace` on a function, `tc.trace(fn, opt_level=2)`, or `@tc.trace(opt
 from __future__ import annotations
 
 import functools
+import sys
+import types
 import weakref
 from collections import namedtuple
 
@@ -63,6 +65,9 @@ _OPTIONS: dict[str, Any] = {
 }
 _IMPLEMENTED = ("opt_level", "dynamic")
 
+# Instances without weak references whose records a traced method keeps.
+_KEPT_INSTANCES = 64
+
 
 def _check_options(options: dict[str, Any]) -> None:
     for name, value in options.items():
@@ -74,60 +79,133 @@ def _check_options(options: dict[str, Any]) -> None:
         raise ValueError(f"TC0101 opt_level must be 0, 1, 2 or 3, got {options['opt_level']!r}")
 
 
+def _check_callable(function: Any) -> None:
+    """Refuse what is no function, and functions that only begin when they are called: their ops would not be traced."""
+    import inspect
+
+    called = function
+    while isinstance(called, (functools.partial, staticmethod)):
+        called = called.func if isinstance(called, functools.partial) else called.__func__
+    if not callable(function):
+        raise TypeError(f"TC0102 trace() expects a function, got {type(function).__name__}")
+    kinds = (("an async generator", inspect.isasyncgenfunction), ("an async", inspect.iscoroutinefunction),
+             ("a generator", inspect.isgeneratorfunction))
+    for kind, is_kind in kinds:
+        # Of an instance, its class says what a call does.
+        if is_kind(called) or is_kind(getattr(type(called), "__call__", None)):
+            name = getattr(called, "__qualname__", type(called).__qualname__)
+            raise TypeError(f"TC0102 trace() expects a function that returns its results, got {kind} function {name}; "
+                            "trace a plain function and call it from there")
+
+
+class _State:
+    """What a traced function keeps between calls; a traced method keeps one for each instance."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        import inspect
+
+        try:
+            self.signature = inspect.signature(function)
+        except ValueError:
+            raise TypeError(f"TC0102 trace() cannot read the parameters of {function!r}; trace a function of your own "
+                            "that calls it") from None
+        simple = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        parameters = self.signature.parameters.values()
+        # Names for calls with all arguments by position; None when there is more to it.
+        self.positional = [p.name for p in parameters] if all(p.kind in simple for p in parameters) else None
+        name = getattr(function, "__name__", type(function).__name__)
+        self.core = _core.Trace(name, False, False, options.get("opt_level", 2))
+        # Objects whose identity is part of a recorded structure, names and structure of the last call's arguments.
+        self.kept: dict[str, list[Any]] = {}
+        self.names: list[str] = []
+        self.structure = ""
+        # The last recorded call whose tensors shared memory, without the tensors.
+        self.shared_call: dict[str, Any] = {}
+
+
 class TracedFunction:
-    """What trace() returns. Calls record at first and then compare with the record while compiled code runs."""
+    """What trace() returns. Calls record at first and then compare with the record while compiled code runs.
+
+    Pickles and copies as functions do: by its name where it can be imported, a method with its instance. What was
+    traced elsewhere is traced anew from its function. Records are not pickled.
+    """
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         _check_options(options)
-        if not callable(function):
-            raise TypeError(f"TC0102 trace() expects a function, got {type(function).__name__}")
-        import inspect
-
+        _check_callable(function)
         functools.update_wrapper(self, function, updated=())
         self._function = function
         self._options = options
-        self._dynamic = options.get("dynamic")
-        self._signature = inspect.signature(function)
-        simple = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        parameters = self._signature.parameters.values()
-        # Names for calls with all arguments by position; None when there is more to it.
-        self._positional = [p.name for p in parameters] if all(p.kind in simple for p in parameters) else None
-        name = getattr(function, "__name__", type(function).__name__)
-        self._core = _core.Trace(name, False, False, options.get("opt_level", 2))
-        # Objects whose identity is part of a recorded structure; names and structure of the last call's arguments.
-        self._kept: dict[str, list[Any]] = {}
-        self._names: list[str] = []
-        self._structure = ""
-        self._shared_call: dict[str, Any] = {}
-        self._bound: weakref.WeakKeyDictionary[Any, TracedFunction] = weakref.WeakKeyDictionary()
+        self._state = _State(function, options)
+        # Of a method read from an instance.
+        self._instance: Any = None
+        # By id: instances need not hash, and equal ones are not the same.
+        self._states: dict[int, tuple[Callable[[], Any], _State]] = {}
 
     def __get__(self, instance: Any, owner: type | None = None) -> TracedFunction:
-        """A traced method: one trace per instance."""
-        if instance is None:
+        """A traced method: one record per instance. Like a bound method, the result keeps its instance alive."""
+        if instance is None or not hasattr(type(self._function), "__get__"):
             return self
-        try:
-            bound = self._bound.get(instance)
-            if bound is None:
-                import inspect
+        function = self._function.__get__(instance, owner)
+        state = self._state_of(instance, function)
+        bound = object.__new__(TracedFunction)
+        bound.__dict__.update(self.__dict__, __wrapped__=function, _function=function, _state=state, _instance=instance)
+        return bound
 
-                reference = weakref.ref(instance)
-                function = self._function
+    def _state_of(self, instance: Any, function: Callable[..., Any]) -> _State:
+        key, states = id(instance), self._states
+        entry = states.get(key)
+        if entry is None or entry[0]() is not instance:
+            reference: Callable[[], Any]
+            try:
+                reference = weakref.ref(instance, lambda _: states.pop(key, None))
+            except TypeError:
+                # Its end cannot be watched, so it is kept, and the oldest goes.
+                def reference() -> Any:
+                    return instance
 
-                @functools.wraps(function)
-                def method(*args: Any, **kwargs: Any) -> Any:
-                    return function.__get__(reference(), owner)(*args, **kwargs)
+                for old in list(states)[: 1 - _KEPT_INSTANCES]:
+                    states.pop(old, None)
+            entry = states[key] = (reference, _State(function, self._options))
+        return entry[1]
 
-                method.__signature__ = inspect.signature(function.__get__(instance, owner))  # type: ignore[attr-defined]
-                bound = self._bound[instance] = TracedFunction(method, self._options)
-            return bound
-        except TypeError:
-            # Instances that cannot be hashed or weakly referenced share the function's traces.
-            return functools.partial(self, instance)  # type: ignore[return-value]
+    def __eq__(self, other: object) -> bool:
+        # Each read of a method gives a new object.
+        return isinstance(other, TracedFunction) and self._state is other._state and self._instance is other._instance
+
+    def __hash__(self) -> int:
+        return hash((id(self._state), id(self._instance)))
+
+    def __reduce__(self) -> Any:
+        import pickle
+
+        if self._instance is not None:
+            return getattr, (self._instance, self._function.__name__)
+        name = getattr(self, "__qualname__", type(self._function).__qualname__)
+        if _is_importable(self):
+            return name
+        if isinstance(self._function, types.FunctionType) and not _is_importable(self._function):
+            raise pickle.PicklingError(f"TC0102 cannot pickle traced function {name}: its module has no such "
+                                       "name; define it at the top level of a module")
+        return _retrace, (self._function, self._options)
+
+    def __copy__(self) -> TracedFunction:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> TracedFunction:
+        import copy
+
+        if self._instance is not None:
+            instance = copy.deepcopy(self._instance, memo)
+            return getattr(instance, self._function.__name__)
+        function = copy.deepcopy(self._function, memo)
+        return self if function is self._function else TracedFunction(function, self._options)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        state = self._state
         flat = Flattener()
-        if not kwargs and self._positional is not None and len(args) == len(self._positional):
-            arguments: Any = zip(self._positional, args)
+        if not kwargs and state.positional is not None and len(args) == len(state.positional):
+            arguments: Any = zip(state.positional, args)
         else:
             arguments = self._bind(args, kwargs)
         if _core.is_tracing():
@@ -135,7 +213,7 @@ class TracedFunction:
         for name, value in arguments:
             flat.add(name, value)
         structure = flat.structure()
-        call = self._core.begin(flat.tensors, flat.names, structure)
+        call = state.core.begin(flat.tensors, flat.names, structure)
         try:
             result = self._function(*args, **kwargs)
             tensors = result_tensors(result, [])
@@ -145,15 +223,15 @@ class TracedFunction:
             raise
         if call.finish(tensors):
             # dump() records such a call once more with copies of its tensors.
-            self._shared_call = hollow(self._bind(args, kwargs))
+            state.shared_call = hollow(self._bind(args, kwargs))
         if flat.baked:
-            self._kept.setdefault(structure, flat.baked)
-        self._names = flat.names
-        self._structure = structure
+            state.kept.setdefault(structure, flat.baked)
+        state.names = flat.names
+        state.structure = structure
         return result
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        bound = self._signature.bind(*args, **kwargs)
+        bound = self._state.signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return bound.arguments.items()
 
@@ -167,24 +245,24 @@ class TracedFunction:
     @property
     def state(self) -> str:
         """'untraced', 'traced' (recorded, not yet replayed) or 'compiled'."""
-        return self._core.state
+        return self._state.core.state
 
     @property
     def graph(self) -> str:
         """The recorded ops in the trace dialect, with the Python lines as locations."""
-        return self._core.graph("trace")
+        return self._state.core.graph("trace")
 
     def lowered(self, stage: str) -> str:
         """The program after a compiler stage: trace, canonical, fused, kernel, vector, llvm or asm."""
-        return self._core.graph(stage)
+        return self._state.core.graph(stage)
 
     def explain(self) -> str:
         """What was recorded and compiled, and why the last call did not fit, for people to read."""
-        return self._core.explain()
+        return self._state.core.explain()
 
     def stats(self) -> Stats:
         """What was recorded and compiled, and what replays have run since."""
-        return Stats(*self._core.stats())
+        return Stats(*self._state.core.stats())
 
     def dump(
         self,
@@ -223,12 +301,24 @@ class TracedFunction:
 
         return dump(
             self, path, arg_names=arg_names, output_names=output_names,
-            dynamic=dynamic if dynamic is not None else self._dynamic, targets=targets, test_inputs=test_inputs,
-            test_vectors=test_vectors, keep_locs=keep_locs, user_info=user_info,
+            dynamic=dynamic if dynamic is not None else self._options.get("dynamic"), targets=targets,
+            test_inputs=test_inputs, test_vectors=test_vectors, keep_locs=keep_locs, user_info=user_info,
         )
 
     def __repr__(self) -> str:
         return f"<tracec.TracedFunction {getattr(self, '__name__', '?')} ({self.state})>"
+
+
+def _is_importable(function: Any) -> bool:
+    """Whether its module holds this very object under its name."""
+    found: Any = sys.modules.get(getattr(function, "__module__", None) or "")
+    for part in getattr(function, "__qualname__", "?").split("."):
+        found = getattr(found, part, None)
+    return found is function
+
+
+def _retrace(function: Callable[..., Any], options: dict[str, Any]) -> TracedFunction:
+    return TracedFunction(function, options)
 
 
 def trace(function: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -237,7 +327,8 @@ def trace(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     Args: function: a function, method or callable. options: opt_level, dynamic; the other options of the design must
         have their defaults in this version.
 
-    Raises: TypeError for unknown options, ValueError for options that are not implemented.
+    Raises: TypeError for unknown options and for generator and async functions, ValueError for options that are not
+        implemented.
 
     >>> import tracec as tc
     >>> @tc.trace

@@ -81,12 +81,11 @@ bool areAdvancedSeparated(std::span<const RawIndex> raw) {
 Result<IndexItems> normalizeIndex(std::span<const RawIndex> raw, size_t rank) {
   size_t axesUsed = 0;
   size_t ellipses = 0;
+  bool hasZeroStep = false;
   for (const RawIndex &index : raw) {
     axesUsed += axesUsedBy(index);
     ellipses += index.kind == Kind::Ellipsis;
-    if (index.kind == Kind::Slice && index.step == 0) {
-      return Status::invalidArgument("slice step must not be 0");
-    }
+    hasZeroStep = hasZeroStep || (index.kind == Kind::Slice && index.step == 0);
   }
   if (ellipses > 1) {
     return Status::indexOutOfRange("an index may have one Ellipsis ('...'), got " +
@@ -95,6 +94,9 @@ Result<IndexItems> normalizeIndex(std::span<const RawIndex> raw, size_t rank) {
   if (axesUsed > rank) {
     return Status::indexOutOfRange("too many indices: tensor has " + std::to_string(rank) +
                                    " axes, but " + std::to_string(axesUsed) + " were indexed");
+  }
+  if (hasZeroStep) {
+    return Status::invalidArgument("slice step must not be 0");
   }
   IndexItems result;
   size_t missing = rank - axesUsed;

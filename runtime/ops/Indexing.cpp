@@ -27,6 +27,10 @@ public:
     for (size_t i = 0; i < advanced.size(); ++i) {
       result.insert(position + i, advanced[i]);
     }
+    if (result.size() > kMaxRank) {
+      return Status::indexOutOfRange("the index gives " + std::to_string(result.size()) +
+                                     " axes, the limit is " + std::to_string(kMaxRank));
+    }
     return std::move(result);
   }
 

@@ -208,3 +208,8 @@ def reference_cast(values, target):
     high, low = whole >= float(info.max), whole <= float(info.min)
     inside = np.where(high | low | np.isnan(whole), 0.0, whole).astype("int64").astype(target)
     return np.where(high, info.max, np.where(low, info.min, inside)).astype(target)
+
+
+def stable_id(value):
+    """A name for a parameter that is the same in every process."""
+    return re.sub(r" at 0x[0-9a-f]+|[^ -~]", "", repr(value))[:60]

@@ -2,6 +2,7 @@
 #include "Eager/Transforms/TraceSession.h"
 
 #include <algorithm>
+#include <atomic>
 #include <unordered_map>
 
 namespace tracec {
@@ -293,6 +294,33 @@ std::shared_ptr<TracedFunction> TracedFunction::create(TraceOptions options) {
 // Scopes
 //===----------------------------------------------------------------------===//
 
+/// A part of a traced call that its trace does not see.
+struct ExcludedRegion {
+  ExcludedRegion(Transform *suspended, tracert::SourceLoc loc)
+      : suspended(suspended), loc(std::move(loc)) {}
+  Transform *suspended;
+  /// Where it was entered first.
+  tracert::SourceLoc loc;
+  size_t scopes = 0;
+  /// Scopes of other threads and later calls may still hold a region that has ended.
+  std::atomic<bool> isOver = false;
+};
+
+namespace {
+
+/// Of the call in progress on this thread.
+thread_local std::shared_ptr<ExcludedRegion> openRegion;
+
+/// Puts the trace back, if it is suspended.
+void closeExcludedRegion() {
+  if (std::shared_ptr<ExcludedRegion> region = std::exchange(openRegion, nullptr)) {
+    region->isOver = true;
+    setActiveTransform(TransformSlot::Trace, region->suspended);
+  }
+}
+
+} // namespace
+
 struct CallScope::Impl {
   std::shared_ptr<TracedFunctionImpl> function;
   CallArguments arguments;
@@ -314,6 +342,7 @@ struct CallScope::Impl {
   }
   void remove() {
     if (isActive) {
+      closeExcludedRegion();
       setActiveTransform(TransformSlot::Trace, previous);
       creationSerial() = previousSerial;
       isActive = false;
@@ -366,6 +395,7 @@ Status CallScope::finish(std::span<const Tensor> results) {
   if (!impl->isActive) {
     return Status();
   }
+  closeExcludedRegion();
   Status status = impl->session()->finish(results);
   impl->remove();
   if (status.ok() && impl->recorder) {
@@ -382,25 +412,54 @@ Status CallScope::finish(std::span<const Tensor> results) {
 
 bool CallScope::recordedSharedArguments() const { return impl->sharedArguments; }
 
-ExcludeScope::ExcludeScope() = default;
-
 Status ExcludeScope::enter() {
-  Transform *active = activeTransform(TransformSlot::Trace);
-  if (!active) {
-    return Status();
+  thread = std::this_thread::get_id();
+  if (!openRegion) {
+    Transform *active = activeTransform(TransformSlot::Trace);
+    if (!active) {
+      return Status();
+    }
+    // Only this library installs transforms in the Trace slot.
+    TRACERT_TRY(static_cast<TraceSession *>(active)->beginExcluded());
+    openRegion = std::make_shared<ExcludedRegion>(active, currentLocation());
+    setActiveTransform(TransformSlot::Trace, nullptr);
   }
-  // Only this library installs transforms in the Trace slot.
-  TRACERT_TRY(static_cast<TraceSession *>(active)->beginExcluded());
-  suspended = setActiveTransform(TransformSlot::Trace, nullptr);
+  region = openRegion;
+  ++region->scopes;
   return Status();
 }
 
-void ExcludeScope::leave() {
-  if (suspended) {
-    setActiveTransform(TransformSlot::Trace, std::exchange(suspended, nullptr));
+Status ExcludeScope::leave() {
+  auto misuse = [](const tracert::SourceLoc &then, const char *detail, const char *advice) {
+    return traceMismatch({"TC0213", "excluded region", 0, then, currentLocation()}, detail, advice);
+  };
+  if (thread == std::thread::id()) {
+    return misuse({}, "exclude_from_trace() is left, but it is not entered",
+                  "use it in a with statement");
   }
+  thread = std::thread::id();
+  std::shared_ptr<ExcludedRegion> left = std::move(region);
+  if (!left || left->isOver) {
+    return Status();
+  }
+  if (left != openRegion) {
+    return misuse(left->loc,
+                  "exclude_from_trace() was entered in another thread, and the traced call there "
+                  "is still in progress",
+                  "leave it in the thread that entered it");
+  }
+  if (--left->scopes == 0) {
+    closeExcludedRegion();
+  }
+  return Status();
 }
 
-ExcludeScope::~ExcludeScope() { leave(); }
+bool ExcludeScope::isOfThisThread() const { return thread == std::this_thread::get_id(); }
+
+ExcludeScope::~ExcludeScope() {
+  if (region && region == openRegion) {
+    (void)leave();
+  }
+}
 
 } // namespace tracec
