@@ -79,7 +79,9 @@ PyObject *makeFull(PyObject *shape, PyObject *fill, std::optional<DType> dtype) 
   }
   for (const SizeArg &size : sizes) {
     if (!size.value && size.literal < 0) {
-      return raiseFormat(PyExc_ValueError, "sizes must not be negative, got %lld",
+      // As the op says it of a size that is known only later.
+      return raiseFormat(PyExc_ValueError, "'%s' sizes must not be negative, got %lld",
+                         isPythonScalar(fill) ? "full" : "broadcast_to",
                          static_cast<long long>(size.literal));
     }
   }
@@ -151,6 +153,16 @@ PyObject *arangeOfSize(PyObject *size, DType dtype) {
   OpCall call{OpKind::arange,
               {AttrValue::ints(Dims{kFromOperand}), AttrValue::scalar(scalarOf(0)),
                AttrValue::scalar(scalarOf(1))}};
+  if (isComputedSize(size)) {
+    // Of a negative number there is nothing to count, as with an int.
+    Result<Value> zero = scalarValue(PythonScalar(), DType::Int64);
+    Value terms[] = {*count, zero.ok() ? *zero : Value()};
+    Result<Values> larger = zero.ok() ? dispatch({OpKind::maximum, {}}, terms) : zero.status();
+    if (!larger.ok()) {
+      return raise(larger.status());
+    }
+    count = std::move(larger->front());
+  }
   Result<Values> results = dispatch(call, {&*count, 1});
   return results.ok() ? wrapValue(std::move(results->front())) : raise(results.status());
 }

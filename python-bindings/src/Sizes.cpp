@@ -211,6 +211,8 @@ PyMethodDef methods[] = {{"__format__", format, METH_O, nullptr}, {}};
 
 } // namespace
 
+bool isComputedSize(PyObject *size) { return !sizeOf(size)->source; }
+
 bool isSize(PyObject *object) { return Py_IS_TYPE(object, &sizeType); }
 
 Result<Value> sizeValue(PyObject *size) {

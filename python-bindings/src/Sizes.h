@@ -13,6 +13,8 @@ namespace tracec::python {
 bool isSize(PyObject *object);
 /// The size as a recorded rank-0 int64.
 Result<Value> sizeValue(PyObject *size);
+/// Made by arithmetic, so it may be negative.
+bool isComputedSize(PyObject *size);
 /// The number; a host read of the size.
 Result<int64_t> bakeSize(PyObject *size);
 

@@ -104,7 +104,8 @@ Result<Dims> takeSizes(const OpCall &call, const Dims &sizes, Operands operands,
         continue;
       }
       size = *operand.sizeValue;
-    } else if (size == -1 && mayInfer) {
+    }
+    if (size == -1 && mayInfer) {
       result.push_back(kInferred);
       continue;
     }

@@ -35,7 +35,7 @@ Status checkLimits(const OpCall &call, const TensorType &type);
 std::optional<int64_t> broadcastDim(int64_t a, int64_t b);
 
 /// `sizes` with each kFromOperand entry replaced by the next operand from `firstExtra` on, and an
-/// unknown value by kUnknownDim. A literal -1 is left as kInferred if `mayInfer`, else an error.
+/// unknown value by kUnknownDim. A -1 becomes kInferred if `mayInfer`, else it is an error.
 inline constexpr int64_t kInferred = INT64_MIN + 1;
 Result<Dims> takeSizes(const OpCall &call, const Dims &sizes, Operands operands, size_t firstExtra,
                        bool mayInfer = false);

@@ -22,6 +22,7 @@ bool isOfTheOps(StatusCode code) {
   case StatusCode::IndexOutOfRange:
   case StatusCode::Overflow:
   case StatusCode::AxisOutOfRange:
+  case StatusCode::GuardFailed:
   case StatusCode::Internal:
     return true;
   default:

@@ -302,6 +302,29 @@ def matmul_of_a_count_unused(c):
     return body
 
 
+@case([floats(4) - 2], [-floats(4)], ValueError)
+def zeros_of_a_count_less_one(c):
+    def body(x):
+        return tc.zeros(x[x > 0].shape[0] - 1) + x.sum()
+    return body
+
+
+@case([floats(4) - 2], [-floats(4)], ValueError)
+def full_of_a_count_less_one_unused(c):
+    def body(x):
+        y = tc.full((x[x > 0].shape[0] - 1, 4), x)  # noqa: F841
+        return x * 2
+    return body
+
+
+@case([floats(4) - 2, np.int64(2)], [floats(4) - 2, np.int64(-2)], ValueError)
+def reshape_to_a_number_unused(c):
+    def body(x, k):
+        y = x.reshape(k, -1)  # noqa: F841
+        return x * 2
+    return body
+
+
 @case([floats(4), bools(1, 0, 1, 0), floats(2)], [floats(4), bools(1, 1, 1, 0), floats(2)], ValueError)
 def set_of_a_count(c):
     def body(x, m, v):

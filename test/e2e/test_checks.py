@@ -173,6 +173,25 @@ def test_file(case, dumped):
         assert_same(model(*tensors(case.good)), good)
 
 
+def test_sizes_below_zero_mean_what_ints_mean(tmp_path):
+    def body(x):
+        count = x[x > 0].shape[0]
+        return tc.arange(count - 2).sum() + x, x.reshape(count - 2, 4) * 2
+
+    function = tc.trace(body)
+    good, none, one = tc.tensor([1.0, 2.0, 3.0, 0.0]), tc.tensor([-1.0, -2.0, -3.0, -4.0]), tc.tensor([-1.0, -2.0, 7.0, -4.0])
+    for _ in range(2):
+        assert_same(function(good), body(good))
+    assert_same(function(one), body(one))
+    _, wanted = call(body, [none])
+    assert described(call(function, [none])[1]) == described(wanted)
+    function.dump(tmp_path / "model.trc")
+    for section in SECTIONS:
+        model = tc.load(tmp_path / "model.trc", section=section)
+        assert_same(model(one), body(one))
+        assert described(call(model, [none])[1]) == described(wanted)
+
+
 def test_a_file_takes_sizes_that_broadcast(tmp_path):
     def body(x, y):
         z = x * y  # noqa: F841

@@ -49,7 +49,7 @@ TraceReplayer::TraceReplayer(const CallArguments &call, std::shared_ptr<Compiled
 }
 
 Status TraceReplayer::failed(Status status) {
-  // Whatever ends the call before its program has run, an op may have failed in eager.
+  // Whatever ends the call, an op or a guard before it may have failed.
   if (Status earlier = firstError(position); !earlier.ok()) {
     status = std::move(earlier);
   }
@@ -436,7 +436,7 @@ Status TraceReplayer::fill(ValueImpl &value) {
   }
   TRACERT_TRY(checkConstants());
   if (Status status = runSegments(); !status.ok()) {
-    return end(std::move(status));
+    return failed(std::move(status));
   }
   if (value.state() == ValueImpl::State::Pending) {
     uint32_t number = static_cast<uint32_t>(record.ops.size());
@@ -464,7 +464,7 @@ Status TraceReplayer::beginExcluded() {
   }
   TRACERT_TRY(checkConstants());
   if (Status status = runSegments(); !status.ok()) {
-    return end(std::move(status));
+    return failed(std::move(status));
   }
   commit();
   mustRereadCaptures = true;
@@ -494,7 +494,7 @@ Status TraceReplayer::finish(std::span<const Tensor> results) {
   }
   position = static_cast<uint32_t>(record.steps.size());
   if (Status status = runSegments(); !status.ok()) {
-    return end(std::move(status));
+    return failed(std::move(status));
   }
   // What is returned and what is committed must have been computed.
   auto checkComputed = [&](const Value &value) {

@@ -150,8 +150,14 @@ TEST(ShapeTypes, sizesFromOperands) {
   EXPECT_EQ(typeOf(OpKind::reshape, attrs, {{{f32, {6}}}, {{i64, {}}, 2}}).shape, (Dims{2, 3}));
   EXPECT_EQ(typeOf(OpKind::reshape, attrs, {{{f32, {6}}}, {{i64, {}}}}).shape,
             (Dims{unknown, unknown}));
+  // A size that happens to be -1 means what the literal means.
+  EXPECT_EQ(
+      typeOf(OpKind::reshape, shapeAttr({kFromOperand, 2}), {{{f32, {6}}}, {{i64, {}}, -1}}).shape,
+      (Dims{3, 2}));
   expectError(OpKind::reshape, attrs, {{{f32, {6}}}, {{i64, {}}, -1}}, StatusCode::InvalidArgument,
-              "'reshape' sizes must not be negative, got -1");
+              "'reshape' can infer one size, got -1 twice");
+  expectError(OpKind::reshape, attrs, {{{f32, {6}}}, {{i64, {}}, -2}}, StatusCode::InvalidArgument,
+              "'reshape' sizes must not be negative, got -2");
   expectError(OpKind::reshape, attrs, {{{f32, {6}}}, {{f32, {}}}}, StatusCode::InvalidType,
               "'reshape' size operand must be an int64 of rank 0, got float32[]");
   expectError(OpKind::reshape, attrs, {{{f32, {6}}}}, StatusCode::InvalidArgument,
