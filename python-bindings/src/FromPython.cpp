@@ -9,9 +9,6 @@
 
 namespace tracec::python {
 
-using tracert::AttrValue;
-using tracert::OpCall;
-using tracert::OpKind;
 
 namespace {
 
