@@ -10,7 +10,6 @@ namespace tracec {
 
 using tracert::AttrValue;
 using tracert::IndexItems;
-using tracert::kTraitView;
 using tracert::OpKind;
 
 namespace {

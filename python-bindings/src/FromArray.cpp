@@ -353,7 +353,8 @@ bool shareArray(PyObject *object, Value &value) {
     raise(Status::outOfMemory("out of memory for a borrowed array"));
     return false;
   }
-  guard.release();
+  // The buffer owns it now.
+  (void)guard.release();
   value = ValueImpl::makeReady(std::move(foreign), std::move(view));
   return true;
 }

@@ -10,9 +10,6 @@
 
 namespace tracec::python {
 
-using tracert::AttrValue;
-using tracert::OpCall;
-using tracert::OpKind;
 
 namespace {
 

@@ -6,7 +6,6 @@
 namespace tracec::python {
 
 using tracert::AttrValue;
-using tracert::IndexItem;
 using tracert::IndexItemKind;
 using tracert::IndexItems;
 using tracert::OpCall;

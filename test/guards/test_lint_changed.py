@@ -31,6 +31,7 @@ class Project:
         self.commit()
 
     def write(self, name, text):
+        (self.root / name).parent.mkdir(exist_ok=True)
         (self.root / name).write_text(text)
 
     def git(self, *words):
@@ -46,8 +47,8 @@ class Project:
         folder.mkdir(parents=True, exist_ok=True)
         rules = "rule cc\n command = clang++-22 -MD -MF $out.d -c $in -o $out\n deps = gcc\n depfile = $out.d\n"
         commands = []
-        for name in ("a", "b"):
-            source = self.root / f"{name}.cpp"
+        for source in sorted(self.root.rglob("*.cpp")):
+            name = source.stem
             rules += f"build {name}.o: cc {source}\n"
             commands.append({"directory": str(folder), "file": str(source),
                              "command": f"clang++-22 -o {name}.o -c {source}"})
@@ -111,6 +112,12 @@ def test_a_finding_of_a_header_is_printed_once(project):
 
 def test_a_history_that_is_too_short_means_all_files(project):
     assert project.lint(commits=30) == (0, "", ["a.cpp", "b.cpp"])
+
+
+def test_committed_files_that_a_program_wrote_are_not_linted(project):
+    project.write("generated/table.cpp", WITHOUT_BRACES.format(name="table"))
+    project.commit()
+    assert project.lint(commits=1) == (0, "", [])
 
 
 def test_nothing_changed_means_nothing_to_lint(project):

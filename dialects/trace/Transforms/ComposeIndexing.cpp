@@ -352,8 +352,11 @@ private:
     SmallVector<Type> newTypes;
     for (auto [operand, call] : llvm::zip(producer->getOperands(), calls)) {
       FailureOr<SmallVector<Type>> types;
-      if (call && failed(types = inferResultTypes(op->getContext(), *call, operand))) {
-        return previous;
+      if (call) {
+        types = inferResultTypes(op->getContext(), *call, operand);
+        if (failed(types)) {
+          return previous;
+        }
       }
       newTypes.push_back(call ? types->front() : operand.getType());
     }

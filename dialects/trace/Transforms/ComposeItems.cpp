@@ -5,7 +5,6 @@
 using namespace mlir;
 using tracert::IndexItem;
 using tracert::IndexItemKind;
-using tracert::IndexItems;
 
 namespace tracec::trace {
 

@@ -3,6 +3,7 @@
 #include "Eager/Evaluate.h"
 #include "Eager/ScalarConversion.h"
 
+#include <bit>
 #include <cstring>
 
 namespace tracec {
@@ -93,7 +94,7 @@ bool isSameConstant(const ConstantStep &then, const ConstantNow &now) {
   }
   const PythonScalar &a = then.scalar, &b = now.scalar;
   return a.kind == b.kind && a.intValue == b.intValue && a.isBigInt == b.isBigInt &&
-         std::memcmp(&a.floatValue, &b.floatValue, sizeof(double)) == 0;
+         std::bit_cast<uint64_t>(a.floatValue) == std::bit_cast<uint64_t>(b.floatValue);
 }
 
 std::string constantDifference(const ConstantStep &then, const ConstantNow &now) {

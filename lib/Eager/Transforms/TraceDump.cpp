@@ -10,7 +10,6 @@ namespace tracec {
 
 using tracert::InputDef;
 using tracert::kNoIndex;
-using tracert::OutputDef;
 using tracert::Program;
 
 namespace {

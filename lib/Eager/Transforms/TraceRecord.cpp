@@ -21,9 +21,6 @@ TypeKey TypeKey::of(DType dtype, const Dims &shape) {
 
 namespace {
 
-/// Programs for inputs of the same types with other strides; then one for any strides serves all.
-constexpr ptrdiff_t kMaxStrideClasses = 4;
-
 /// Sizes of 1 are static; any other may change from call to call.
 Dims dynamicDims(const Dims &shape) {
   Dims dims = shape;
@@ -462,8 +459,8 @@ CompiledRecord::programFor(size_t index, tracert::Isa isa, std::span<const Tenso
   if (const Variant *known = find(strides)) {
     return known->program;
   }
-  auto strideClasses = std::count_if(state.variants.begin(), state.variants.end(), isFor);
-  if (strideClasses + 1 >= kMaxStrideClasses) {
+  ptrdiff_t strideClasses = std::count_if(state.variants.begin(), state.variants.end(), isFor);
+  if (strideClasses + 1 >= static_cast<ptrdiff_t>(tracert::kMaxStrideClasses)) {
     strides = kAllAny;
     if (const Variant *known = find(strides)) {
       return known->program;

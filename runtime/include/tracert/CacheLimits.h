@@ -22,6 +22,10 @@ inline constexpr size_t kMaxSpecialisations = 8;
 /// still in the cache of compiled kernels, is put together again; else compiled (milliseconds).
 inline constexpr size_t kMaxProgramsPerSegment = 8;
 
+/// Of those, programs for inputs of the same types with other strides; the last one serves all that
+/// have no own.
+inline constexpr size_t kMaxStrideClasses = 4;
+
 /// Executors of one segment that wait for the next call, each with its plans and arena. As many
 /// threads replay one function without making executors anew.
 inline constexpr size_t kMaxIdleExecutorsPerSegment = 16;
