@@ -23,7 +23,6 @@ SEEDS = range(200)
 FILE_SEEDS = range(200, 260)
 # Seeds that follow from the base seed of the run.
 FRESH = 60
-KNOWN_FAULTS = {102: "a replay words the growth by an in-place operator differently than eager"}
 SECONDS_ALLOWED = 50
 
 Outcome = collections.namedtuple("Outcome", ["results", "arguments", "captured", "error"])
@@ -133,24 +132,14 @@ def check_file(program, path):
     return compared
 
 
-def marked(seed):
-    reason = KNOWN_FAULTS.get(seed)
-    return pytest.param(seed, marks=pytest.mark.xfail(reason=reason, strict=True)) if reason else seed
-
-
-@pytest.mark.parametrize("seed", [marked(seed) for seed in SEEDS])
+@pytest.mark.parametrize("seed", SEEDS)
 def test_program(seed):
     check_replays(Program(seed).grow())
 
 
 @pytest.mark.parametrize("number", range(FRESH))
 def test_fresh_program(number, base_seed):
-    try:
-        check_replays(Program(base_seed + number).grow())
-    except AssertionError as fault:
-        if "in place would change the shape" in str(fault):
-            pytest.xfail(KNOWN_FAULTS[102])
-        raise
+    check_replays(Program(base_seed + number).grow())
 
 
 @pytest.mark.parametrize("seed", FILE_SEEDS)
