@@ -18,9 +18,10 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    # Known to the summary also when a run is cut short.
     given = config.getoption("--seed", None) or os.environ.get("TRACEC_SEED")
     config.base_seed = int(given or random.SystemRandom().randrange(10**6, 10**9))
+    # The processes that a run is shared among draw none of their own.
+    os.environ["TRACEC_SEED"] = str(config.base_seed)
 
 
 def pytest_terminal_summary(terminalreporter, config):
