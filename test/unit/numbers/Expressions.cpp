@@ -106,6 +106,24 @@ TEST(Expressions, everyPairOfArithmeticOpsOfEveryDtype) {
   EXPECT_GT(pairs, 200);
 }
 
+/// How many of `count` elements change if a * b + c is rounded once.
+template <class Float> int64_t contractionsSeen(DType dtype, int64_t count, uint64_t seed) {
+  std::vector<uint8_t> a = summable(dtype, count, seed), b = summable(dtype, count, seed + 1),
+                       c = summable(dtype, count, seed + 2);
+  int64_t seen = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    auto x = get<Float>(a.data(), i), y = get<Float>(b.data(), i), z = get<Float>(c.data(), i);
+    Float product = x * y;
+    seen += std::fma(x, y, z) != product + z;
+  }
+  return seen;
+}
+
+TEST(Expressions, theInputsWouldShowAContraction) {
+  EXPECT_GT(contractionsSeen<float>(DType::Float32, 7 * 300, 2), 100);
+  EXPECT_GT(contractionsSeen<double>(DType::Float64, 7 * 300, 2), 100);
+}
+
 TEST(Expressions, randomOnesOfAllOpsAndDtypes) {
   std::mt19937_64 random(4);
   std::set<std::string> used;
