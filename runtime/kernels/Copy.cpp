@@ -69,8 +69,11 @@ void copyElements(const KernelContext &context, LoopNest nest, void *from, void 
                   int64_t first = item % tiles * kTile;
                   int64_t count = std::min(kTile, rows - first);
                   nest.forRows(base, item / tiles, item / tiles + 1, [&](char *const *at) {
-                    copyTransposed<T>(at[0] + first * size, column, at[1] + first * toRowStride,
-                                      toRowStride, count, length);
+                    for (int64_t begin = 0; begin < length && !shouldStop(); begin += kRowPiece) {
+                      copyTransposed<T>(at[0] + first * size + begin * column, column,
+                                        at[1] + first * toRowStride + begin * size, toRowStride,
+                                        count, std::min(kRowPiece, length - begin));
+                    }
                   });
                 }
               });

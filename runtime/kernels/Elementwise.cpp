@@ -70,8 +70,9 @@ Status runPointwise(const KernelContext &context, const OpCall &call, Views oper
         inputStrides[i] == 0 || (operands[i].shape == result.shape && operands[i].isContiguous());
   }
   int64_t resultSize = itemBytes(result.dtype);
+  double total = static_cast<double>(count) * cost;
   bool isSmall =
-      !context.pool || static_cast<double>(count) * cost < double(kMinParallelNanoseconds);
+      total < (context.pool ? double(kMinParallelNanoseconds) : kNanosecondsBetweenChecks);
   if (isFlat && isSmall) {
     loop(inputs, inputStrides, result.data, resultSize, count);
     return {};

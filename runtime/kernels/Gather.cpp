@@ -139,10 +139,10 @@ Status scatterSelected(const KernelContext &context, const IndexSelection &selec
   Dims valueAfter = part(value.strides, access.advancedEnd, value.rank());
   LoopNest block(parts.after, {&valueAfter, &parts.afterStrides});
   const int64_t *offsets = selection.offsets();
-  auto scatterRun = [&](const char *from, char *to) {
+  auto scatterPart = [&](const char *from, char *to, int64_t first, int64_t last) {
     withElementType(value.dtype, [&](auto type) {
       using T = decltype(type);
-      for (int64_t j = 0; j < positions; ++j, from += valueStride) {
+      for (int64_t j = first; j < last; ++j, from += valueStride) {
         if (offsets[j] == IndexSelection::kDropped) {
           continue;
         }
@@ -159,6 +159,13 @@ Status scatterSelected(const KernelContext &context, const IndexSelection &selec
         });
       }
     });
+  };
+  // Many positions may name the same few elements, so their number says nothing about memory.
+  auto scatterRun = [&](const char *from, char *to) {
+    runChecked(0, positions, itemCost(parts.afterCount, elementSize),
+               [&](int64_t first, int64_t last) {
+                 scatterPart(from + first * valueStride, to, first, last);
+               });
   };
   // Threads never share the positions of one place before them: their order decides who wins.
   double cost = static_cast<double>(positions) * itemCost(parts.afterCount, elementSize);

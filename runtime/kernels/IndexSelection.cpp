@@ -7,6 +7,12 @@
 #include <atomic>
 
 namespace tracert::kernels {
+namespace {
+
+/// Positions that are searched between two looks at the control.
+constexpr int64_t kCheckedPositions = 32768;
+
+} // namespace
 
 int64_t *IndexSelection::allocate(int64_t count) {
   memory.push_back(
@@ -26,6 +32,7 @@ bool IndexSelection::mergesAxes(size_t first, size_t last) const {
 
 Status IndexSelection::addMask(const IndexItem &item, const TensorView &mask, size_t first) {
   int64_t count = countTrue(context, mask);
+  TRACERT_TRY(stoppedStatus());
   if (item.maskRank == 0) {
     resolved.items.push_back(item);
     rank0Counts.push_back(count);
@@ -37,6 +44,7 @@ Status IndexSelection::addMask(const IndexItem &item, const TensorView &mask, si
     return outOfScratch(static_cast<size_t>(count) * sizeof(int64_t));
   }
   writePositions(context, mask, flat, count);
+  TRACERT_TRY(stoppedStatus());
   TensorView positionView{flat, DType::Int64, {count}, {sizeof(int64_t)}};
   IndexItem array;
   array.kind = IndexItemKind::IntArray;
@@ -61,9 +69,13 @@ Status IndexSelection::addMask(const IndexItem &item, const TensorView &mask, si
     for (size_t after = axis + 1; after < last; ++after) {
       inner *= operand.shape[after];
     }
-    for (int64_t i = 0; i < count; ++i) {
-      column[i] = flat[i] / inner % operand.shape[axis];
-    }
+    int64_t size = operand.shape[axis];
+    runRanges(context, count, 5.0, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        column[i] = flat[i] / inner % size;
+      }
+    });
+    TRACERT_TRY(stoppedStatus());
     merged.shape.push_back(operand.shape[axis]);
     merged.strides.push_back(operand.strides[axis]);
     originalAxes.push_back(static_cast<int64_t>(axis));
@@ -203,6 +215,8 @@ Status IndexSelection::computeOffsets(bool isWrite) {
   bool isFirst = true;
   for (const IndexAccess::IndexedAxis &indexed : found.axes) {
     TRACERT_TRY(addOffsets(indexed, isFirst, isWrite, hasBad));
+    // What follows reads or writes where the offsets say.
+    TRACERT_TRY(stoppedStatus());
     isFirst = false;
   }
   if (isFirst) {
@@ -216,6 +230,9 @@ Status IndexSelection::findOutOfRange() const {
   Dims shape(found.base.shape.begin() + found.advancedBegin,
              found.base.shape.begin() + found.advancedEnd);
   for (int64_t position = 0; position < positions; ++position) {
+    if (position % kCheckedPositions == kCheckedPositions - 1 && shouldStop()) {
+      return stoppedStatus();
+    }
     for (const IndexAccess::IndexedAxis &indexed : found.axes) {
       Dims strides(indexed.indices.strides.begin() + found.advancedBegin,
                    indexed.indices.strides.begin() + found.advancedEnd);
@@ -248,6 +265,9 @@ Status IndexSelection::findOutOfRangeOfEmpty() const {
     }
     int64_t count = indices.elementCount();
     for (int64_t position = 0; position < count; ++position) {
+      if (position % kCheckedPositions == kCheckedPositions - 1 && shouldStop()) {
+        return stoppedStatus();
+      }
       const char *at = bytesOf(indices) + offsetAt(position, indices.shape, indices.strides);
       int64_t index = rules::readInteger(at, indices.dtype);
       int64_t resolvedIndex = index;

@@ -1,5 +1,6 @@
 #include "generated/OpAttrs.h"
 #include "kernels/Families.h"
+#include "kernels/LoopNest.h"
 
 namespace tracert::kernels {
 
@@ -7,6 +8,9 @@ Status runJoin(const KernelContext &context, const OpCall &call, Views operands,
   size_t axis = static_cast<size_t>(attrs::concat::axis(call));
   TensorView part = results[0];
   for (const TensorView &operand : operands) {
+    if (shouldStop()) {
+      break;
+    }
     part.shape = operand.shape;
     copyView(context, operand, part);
     part.data = bytesOf(part) + operand.shape[axis] * part.strides[axis];

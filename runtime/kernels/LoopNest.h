@@ -9,6 +9,8 @@
 #pragma once
 
 #include "tracert/Kernels.h"
+#include "tracert/Limits.h"
+#include "tracert/RunControl.h"
 #include "tracert/ThreadPool.h"
 
 #include <algorithm>
@@ -88,12 +90,48 @@ private:
   Dims axisStrides[kMaxOperands];
 };
 
+/// Whether the run is to end; what the kernel has made so far is of no use then.
+inline bool shouldStop() {
+  const RunControl *control = currentRunControl();
+  return control && control->shouldStop();
+}
+/// The status to return when a loop may have ended early and what follows relies on its results.
+inline Status stoppedStatus() {
+  const RunControl *control = currentRunControl();
+  return control ? control->status() : Status();
+}
+
+/// body(begin, end) over [0, count) on the calling thread, looking at the control in between.
+template <class Body>
+void runChecked(int64_t begin, int64_t end, double nanosecondsPerItem, Body &&body) {
+  int64_t step = std::max<int64_t>(
+      1, static_cast<int64_t>(kNanosecondsBetweenChecks / std::max(nanosecondsPerItem, 1e-3)));
+  while (begin < end && !shouldStop()) {
+    int64_t next = end - begin > step ? begin + step : end;
+    body(begin, next);
+    begin = next;
+  }
+}
+
 /// Runs body(begin, end) over parts of [0, count), on the pool when the work is worth it.
 template <class Body>
 void runRanges(const KernelContext &context, int64_t count, double nanosecondsPerItem,
                Body &&body) {
   double total = static_cast<double>(count) * nanosecondsPerItem;
-  if (context.pool && count > 1 && total >= static_cast<double>(kMinParallelNanoseconds)) {
+  bool isShared =
+      context.pool && count > 1 && total >= static_cast<double>(kMinParallelNanoseconds);
+  if (total > kNanosecondsBetweenChecks && currentRunControl()) {
+    auto checked = [&](int64_t begin, int64_t end) {
+      runChecked(begin, end, nanosecondsPerItem, body);
+    };
+    if (isShared) {
+      context.pool->parallelFor(count, checked);
+    } else {
+      checked(0, count);
+    }
+    return;
+  }
+  if (isShared) {
     context.pool->parallelFor(count, body);
     return;
   }
@@ -129,12 +167,15 @@ void runNest(const KernelContext &context, const LoopNest &nest, std::initialize
   int64_t length = nest.rowLength();
   double total =
       static_cast<double>(nest.rowCount()) * static_cast<double>(length) * nanosecondsPerElement;
-  if (!context.pool || total < static_cast<double>(kMinParallelNanoseconds)) {
+  bool isChecked = total > kNanosecondsBetweenChecks && currentRunControl();
+  bool isShared = context.pool && total >= static_cast<double>(kMinParallelNanoseconds);
+  if (!isShared && !isChecked) {
     nest.forRows(bases, 0, nest.rowCount(), [&](char *const *rows) { body(rows, length); });
     return;
   }
   int64_t pieces = length / kRowPiece + (length % kRowPiece != 0);
-  context.pool->parallelFor(nest.rowCount() * pieces, [&](int64_t begin, int64_t end) {
+  double pieceCost = static_cast<double>(std::min(length, kRowPiece)) * nanosecondsPerElement;
+  runRanges(context, nest.rowCount() * pieces, pieceCost, [&](int64_t begin, int64_t end) {
     // Whole rows in the middle of a range are taken piece by piece too: the cost is small.
     for (int64_t item = begin; item < end;) {
       int64_t row = item / pieces;

@@ -11,8 +11,11 @@ namespace kernels {
 namespace {
 
 constexpr double kCountNanoseconds = 0.03;
+constexpr double kCompactNanoseconds = 0.3;
 /// Elements per unit of work of a compaction.
 constexpr int64_t kPiece = 32768;
+/// Elements between two looks at the control when rows are taken one after the other.
+constexpr int64_t kLongPiece = int64_t(1) << 20;
 
 bool isEmpty(const TensorView &view) {
   for (int64_t size : view.shape) {
@@ -44,17 +47,19 @@ Status compactPieces(const KernelContext &context, const KernelCores &cores,
   };
   int64_t *firsts = scratch.as<int64_t>();
   firsts[0] = 0;
-  context.pool->parallelFor(pieces, [&](int64_t begin, int64_t end) {
+  runRanges(context, pieces, kPiece * kCountNanoseconds, [&](int64_t begin, int64_t end) {
     for (int64_t piece = begin; piece < end; ++piece) {
       MaskedSequence part = pieceOf(piece);
       firsts[piece + 1] = cores.countTrue(part.mask, part.maskStride, part.count);
     }
   });
+  // The places of the pieces follow from all counts.
+  TRACERT_TRY(stoppedStatus());
   for (int64_t piece = 0; piece < pieces; ++piece) {
     firsts[piece + 1] += firsts[piece];
   }
   auto compact = cores.compact[std::countr_zero(static_cast<uint64_t>(elementSize))];
-  context.pool->parallelFor(pieces, [&](int64_t begin, int64_t end) {
+  runRanges(context, pieces, kPiece * kCompactNanoseconds, [&](int64_t begin, int64_t end) {
     for (int64_t piece = begin; piece < end; ++piece) {
       // The exact capacity: what follows belongs to the next piece, perhaps of another thread.
       compact(pieceOf(piece), static_cast<char *>(output) + firsts[piece] * elementSize,
@@ -84,12 +89,23 @@ Status compactMasked(const KernelContext &context, const TensorView &values, con
   char *next = static_cast<char *>(output);
   int64_t capacity = count;
   char *const base[] = {bytesOf(values), bytesOf(mask)};
+  bool isLong = static_cast<double>(nest.rowCount()) * static_cast<double>(nest.rowLength()) *
+                    kCompactNanoseconds >
+                kNanosecondsBetweenChecks;
   nest.forRows(base, 0, nest.rowCount(), [&](char *const *at) {
-    row.values = at[0];
-    row.mask = reinterpret_cast<const uint8_t *>(at[1]);
-    int64_t written = compact(row, next, capacity);
-    next += written * elementSize;
-    capacity -= written;
+    // A long row piece by piece, with a look at the control before each.
+    int64_t step = isLong ? kLongPiece : nest.rowLength();
+    for (int64_t begin = 0; begin < nest.rowLength(); begin += step) {
+      if (isLong && shouldStop()) {
+        return;
+      }
+      row.values = at[0] + begin * row.valueStride;
+      row.mask = reinterpret_cast<const uint8_t *>(at[1]) + begin * row.maskStride;
+      row.count = std::min(step, nest.rowLength() - begin);
+      int64_t written = compact(row, next, capacity);
+      next += written * elementSize;
+      capacity -= written;
+    }
   });
   return {};
 }
@@ -111,6 +127,9 @@ void writePositions(const KernelContext &context, const TensorView &mask, int64_
     const uint8_t *row = reinterpret_cast<const uint8_t *>(at[0]);
     int64_t length = nest.rowLength();
     for (int64_t begin = 0; begin < length; begin += kBlock) {
+      if (begin % kLongPiece == 0 && length >= kLongPiece && shouldStop()) {
+        return;
+      }
       int64_t blockLength = std::min(kBlock, length - begin);
       for (int64_t i = 0; i < blockLength; ++i) {
         numbers[i] = position + begin + i;

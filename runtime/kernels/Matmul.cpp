@@ -127,6 +127,9 @@ Status runDotBlocks(const KernelContext &context, const Products &products,
     return outOfScratch(bytes);
   }
   for (int64_t output = 0; output < products.count * products.args.rows; ++output) {
+    if (shouldStop()) {
+      break;
+    }
     int64_t row = output % products.args.rows;
     MatmulArgs args = products.at(output / products.args.rows);
     runRanges(context, blockCount, scalar::ReductionOrder::blockLength * nanosecondsPerTerm,
@@ -205,6 +208,7 @@ Status runMatmul(const KernelContext &context, const OpCall &call, Views operand
     return {};
   }
   Products products = productsOf(operands[0], operands[1], c);
+  products.args.control = currentRunControl();
   if (products.args.depth == 0) {
     // A product without terms is +0.0 or 0: no bit is set in either.
     std::memset(c.data, 0, static_cast<size_t>(c.elementCount() * itemBytes(c.dtype)));

@@ -25,7 +25,8 @@ struct Reduction {
   bool isInner = false;
 
   ReducedAxes reducedAxes() const {
-    return {static_cast<int32_t>(reducedSizes.size()), reducedSizes.data(), reducedStrides.data()};
+    return {static_cast<int32_t>(reducedSizes.size()), reducedSizes.data(), reducedStrides.data(),
+            currentRunControl()};
   }
 };
 
@@ -132,7 +133,9 @@ Status runBlocks(const KernelContext &context, const Reduction &reduction, const
                   cores.blocks(input, axes, begin, end,
                                partials.as<char>() + begin * cores.partialSize);
                 });
-      cores.combine(partials.data(), blockCount, output);
+      if (!shouldStop()) {
+        cores.combine(partials.data(), blockCount, output);
+      }
     });
   }
   return {};

@@ -1,13 +1,15 @@
 #include "generated/OpAttrs.h"
 #include "kernels/Families.h"
+#include "kernels/LoopNest.h"
 #include "scalar/FloatMode.h"
 
 namespace tracert {
 
-Status runKernel(const KernelContext &context, const OpCall &call,
+namespace {
+
+Status runFamily(const KernelContext &context, const OpCall &call,
                  std::span<const TensorView> operands, std::span<const TensorView> results) {
   using namespace kernels;
-  scalar::EnterNumericMode mode;
   const OpInfo &info = call.info();
   if (info.has(kTraitComposite)) {
     return Status::internal("'" + std::string(info.name) + "' is composite and has no kernel");
@@ -41,12 +43,26 @@ Status runKernel(const KernelContext &context, const OpCall &call,
   return Status::internal("'" + std::string(info.name) + "' has no kernel");
 }
 
+} // namespace
+
+Status runKernel(const KernelContext &context, const OpCall &call,
+                 std::span<const TensorView> operands, std::span<const TensorView> results) {
+  scalar::EnterNumericMode mode;
+  Status status = runFamily(context, call, operands, results);
+  // A loop that ended early may have found an error that is none.
+  if (const RunControl *control = currentRunControl(); control && control->isStopped()) {
+    return control->status();
+  }
+  return status;
+}
+
 Result<std::vector<int64_t>> readCounts(const KernelContext &context, const OpCall &call,
                                         std::span<const TensorView> operands) {
   const OpInfo &info = call.info();
   std::vector<int64_t> counts;
   if (info.family == OpFamily::Compress) {
     counts.push_back(countTrue(context, operands[0]));
+    TRACERT_TRY(kernels::stoppedStatus());
     return counts;
   }
   if (info.family != OpFamily::Indexing) {
@@ -60,6 +76,8 @@ Result<std::vector<int64_t>> readCounts(const KernelContext &context, const OpCa
     }
     next += item.kind == IndexItemKind::Mask || item.kind == IndexItemKind::IntArray;
   }
+  // Results are sized by counts: too small a one must not be used.
+  TRACERT_TRY(kernels::stoppedStatus());
   return counts;
 }
 

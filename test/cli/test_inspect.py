@@ -127,7 +127,7 @@ def test_user_info_that_is_no_json_is_a_string(tmp_path):
 
     for number, text in enumerate(TEXTS):
         path = tmp_path / f"{number}.trc"
-        function._core.dump(str(path).encode(), [], [], [], True, text, [], [], True, lambda partial: None)
+        function._state.core.dump(str(path).encode(), [], [], [], True, text, [], [], True, lambda partial: None)
         try:
             expected = json.loads(text, parse_constant=refuse)
         except ValueError:

@@ -86,6 +86,18 @@ def expect_timeout(model, *arguments):
     assert time.monotonic() - start < 20
 
 
+@pytest.mark.parametrize("untrusted", [False, True])
+def test_a_library_kernel_stays_in_its_time_limit(tmp_path, untrusted):
+    @tc.trace
+    def program(x, y):
+        return tc.matmul(x, y)
+
+    path = dump(program, tmp_path, tc.ones((2, 2)), tc.ones((2, 2)))
+    model = tc.load(path, untrusted=untrusted, time_limit=0.05)
+    expect_timeout(model, tc.ones((6000, 6000)), tc.ones((6000, 6000)))
+    np.testing.assert_array_equal(np.asarray(model(tc.ones((3, 2)), tc.ones((2, 3)))), np.full((3, 3), 2.0))
+
+
 def test_a_compiled_kernel_stays_in_its_time_limit(tmp_path):
     @tc.trace
     def program(x, y):

@@ -235,7 +235,7 @@ typedef struct trt_session_options {
    * more is TRT_RESOURCE_EXHAUSTED. The outputs of earlier runs are not counted. 0: no limit. */
   uint64_t memory_limit;
   /* Milliseconds that one run may take, else TRT_DEADLINE_EXCEEDED. Looked at between the steps of
-   * a program and about every millisecond inside compiled kernels (docs/limits.md). 0: no limit. */
+   * a program and about every millisecond inside kernels (docs/limits.md). 0: no limit. */
   uint64_t time_limit_ms;
 } trt_session_options;
 
@@ -260,8 +260,8 @@ TRT_API trt_status trt_session_set_output(trt_session *session, int32_t index,
  * places of outputs and the outputs of the last run that succeeded are as before. */
 TRT_API trt_status trt_session_run(trt_session *session);
 /* Ends the run or verification that is going on in another thread, which then returns TRT_CANCELLED
- * (after the step that is going on; see time_limit_ms); without one it does nothing. The only
- * function that may be called while another thread uses the session. */
+ * (about a millisecond later; see time_limit_ms); without one it does nothing. The only function
+ * that may be called while another thread uses the session. */
 TRT_API void trt_session_cancel(trt_session *session);
 /* Fills `tensor`; contiguous; valid until the next run that succeeds. TRT_INVALID_ARGUMENT before
  * the first. */

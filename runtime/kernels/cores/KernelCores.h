@@ -13,6 +13,7 @@
 
 #include "tracert/DType.h"
 #include "tracert/Isa.h"
+#include "tracert/RunControl.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +32,11 @@ struct ReducedAxes {
   int32_t rank = 0;
   const int64_t *sizes = nullptr;
   const int64_t *strides = nullptr;
+  /// Null, or looked at every blocksBetweenChecks blocks; then results are of no use.
+  const RunControl *control = nullptr;
 };
+/// 65,536 elements.
+inline constexpr int64_t blocksBetweenChecks = 16;
 
 /// One axis that is kept: how many outputs, and the byte steps between them.
 struct KeptAxis {
@@ -85,6 +90,9 @@ struct MatmulArgs {
   int64_t aRowStride, aDepthStride;
   int64_t bDepthStride, bColumnStride;
   int64_t cRowStride, cColumnStride;
+  /// Null, or looked at for each panel of columns (of a product of one column every
+  /// blocksBetweenChecks blocks); then C is of no use.
+  const RunControl *control;
 };
 
 struct MatmulCores {

@@ -170,6 +170,9 @@ template <class T> struct Matmul {
     bool direct = args.cColumnStride == accSize && args.cRowStride % accSize == 0;
     Panels panels;
     for (int64_t column = 0; column < block.columns; column += T::columns) {
+      if (args.control && args.control->shouldStop()) {
+        return;
+      }
       int64_t width = smaller(T::columns, block.columns - column);
       setColumns(panels, block, args, column, edgePanel);
       for (int64_t row = 0; row < block.rows; row += T::rows) {
@@ -223,8 +226,10 @@ template <class T> struct Matmul {
       return;
     }
     if constexpr (T::canReadOperands && std::is_floating_point_v<Acc>) {
+      // One that is long and may have to end early takes the panels, which look at the control.
+      bool isLong = args.control && double(args.depth) * double(columnEnd - columnBegin) > 1e8;
       if (rowEnd - rowBegin == 1 && args.bColumnStride == accSize &&
-          args.cColumnStride == accSize) {
+          args.cColumnStride == accSize && !isLong) {
         multiplyRow(a + rowBegin * args.aRowStride, args.aDepthStride, b + columnBegin * accSize,
                     args.bDepthStride, args.depth, columnEnd - columnBegin,
                     reinterpret_cast<Acc *>(c + rowBegin * args.cRowStride) + columnBegin);
@@ -264,6 +269,9 @@ template <class T> struct Matmul {
                             packedA);
             }
             multiplyBlock(block, args, packedB);
+            if (args.control && args.control->isStopped()) {
+              return;
+            }
           }
         }
         if constexpr (!T::inPlace) {

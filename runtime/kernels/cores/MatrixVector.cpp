@@ -58,6 +58,10 @@ template <class D> struct MatrixVector {
       int64_t rowCount = smaller(dotRowGroup, rowEnd - row);
       typename Dot::Total totals[dotRowGroup];
       for (int64_t k = 0; k < args.depth; k += blockLength) {
+        if (args.control && k > 0 && k % (blocksBetweenChecks * blockLength) == 0 &&
+            args.control->shouldStop()) {
+          return;
+        }
         // With one block only, all rows use the first copy.
         if (!column || args.depth > blockLength) {
           column = contiguous(b + k * args.bDepthStride, args.bDepthStride,

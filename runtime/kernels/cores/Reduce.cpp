@@ -22,7 +22,10 @@ void forEachBlock(const void *data, const ReducedAxes &axes, int64_t blockBegin,
   SequenceWalk walk(data, axes);
   walk.seek(begin);
   Stored buffer[blockLength];
-  while (begin < end) {
+  for (int64_t block = 1; begin < end; ++block) {
+    if (axes.control && block % blocksBetweenChecks == 0 && axes.control->shouldStop()) {
+      return;
+    }
     int64_t count = end - begin < blockLength ? end - begin : blockLength;
     if (walk.run() >= count && walk.innerStride() == int64_t(sizeof(Stored))) {
       consume(R::block(reinterpret_cast<const Stored *>(walk.pointer()), count));
@@ -135,7 +138,10 @@ void reduceColumnTile(const char *data, const ReducedAxes &axes, const KeptAxis 
   typename R::Total totals[columnTile];
   Partial chains[columnTile];
   SequenceWalk walk(data, axes);
-  while (left > 0) {
+  for (int64_t block = 1; left > 0; ++block) {
+    if (axes.control && block % blocksBetweenChecks == 0 && axes.control->shouldStop()) {
+      return;
+    }
     int64_t inBlock = left < blockLength ? left : blockLength;
     left -= inBlock;
     for (int64_t column = 0; column < columns.count; ++column) {
