@@ -424,7 +424,8 @@ static int32_t find_size(const trt_model *model, const char *name) {
 }
 
 static int run_model(const struct options *options, const trt_model *model) {
-  trt_session_options session_options = {sizeof session_options, options->section, 0};
+  trt_session_options session_options = {.struct_size = sizeof session_options,
+                                         .section = options->section};
   trt_session *session = NULL;
   int32_t count = trt_model_input_count(model);
   void **data = calloc((size_t)count + 1, sizeof *data);

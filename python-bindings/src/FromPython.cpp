@@ -10,7 +10,6 @@
 
 namespace tracec::python {
 
-
 namespace {
 
 bool fail(const Status &status) {

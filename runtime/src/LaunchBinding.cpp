@@ -161,12 +161,12 @@ bool matchesClass(InnerStride wanted, int64_t size, int64_t elementSize, int64_t
 class Binder {
 public:
   Binder(const Program &program, const KernelDef &kernel, std::span<const OpIndex> covered,
-         std::span<const PlanValue> values, const BindMode &mode, BoundLaunch &bound)
-      : program(program), kernel(kernel), covered(covered), values(values), mode(mode),
-        bound(bound) {}
+         std::span<const PlanValue> values, ReadsMemory readsMemory, BoundLaunch &bound)
+      : program(program), kernel(kernel), covered(covered), values(values),
+        readsMemory(readsMemory), bound(bound) {}
 
   Result<BindOutcome> run() {
-    TRACERT_ASSIGN(domain, resolveDomain(program, kernel, values, mode.readsMemory));
+    TRACERT_ASSIGN(domain, resolveDomain(program, kernel, values, readsMemory));
     bound.kernel = &kernel;
     bound.pointerSources.clear();
     bound.pointers.clear();
@@ -190,9 +190,6 @@ public:
       return BindOutcome::NotFitting;
     }
     setSplit(elements);
-    if (mode.isStoppable && bound.nanosecondsPerPart > kMaxNanosecondsPerPart) {
-      return BindOutcome::NotFitting;
-    }
     for (size_t i = 0; i < kernel.accesses.size(); ++i) {
       TRACERT_ASSIGN(BindOutcome outcome, bindAccess(i));
       if (outcome != BindOutcome::Bound) {
@@ -414,7 +411,7 @@ private:
       const PlanValue &extra = values[op.operands[i]];
       if (!extra.sizeValue) {
         TRACERT_TRY(needsMemory(op.operands[i]));
-        assert(mode.readsMemory == ReadsMemory::Yes);
+        assert(readsMemory == ReadsMemory::Yes);
       }
       bounds.push_back(extra.sizeValue ? *extra.sizeValue : readSizeValue(extra.view));
     }
@@ -441,7 +438,7 @@ private:
   const KernelDef &kernel;
   std::span<const OpIndex> covered;
   std::span<const PlanValue> values;
-  const BindMode &mode;
+  ReadsMemory readsMemory;
   BoundLaunch &bound;
   Domain domain;
 };
@@ -468,10 +465,11 @@ Result<TensorType> domainType(const Program &program, const KernelDef &kernel,
 
 Result<BindOutcome> bindLaunch(const Program &program, const NativeSection &section,
                                const Instruction &instruction, std::span<const PlanValue> values,
-                               const BindMode &mode, BoundLaunch &bound) {
+                               ReadsMemory readsMemory, BoundLaunch &bound) {
   auto covered =
       std::span(section.coveredOps).subspan(instruction.firstCovered, instruction.coveredCount);
-  return Binder(program, section.kernels[instruction.index], covered, values, mode, bound).run();
+  return Binder(program, section.kernels[instruction.index], covered, values, readsMemory, bound)
+      .run();
 }
 
 int64_t readSizeValue(const TensorView &view) {

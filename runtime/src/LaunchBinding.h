@@ -4,9 +4,8 @@
 ///
 /// Binding reads the values' views, and with ReadsMemory::Yes also bounds that are operands (while
 /// planning there is no memory yet, so those launches are bound while running). It says NotFitting
-/// when the strides or shapes of this call are not what the code was compiled for, or when a part
-/// of the launch would run too long for a control that must be able to end it; the launch is then
-/// replaced by its ops.
+/// when the strides or shapes of this call are not what the code was compiled for; the launch is
+/// then replaced by its ops.
 #pragma once
 
 #include "tracert/Allocator.h"
@@ -76,16 +75,10 @@ struct BoundLaunch {
 enum class BindOutcome : uint8_t { Bound, NotFitting };
 enum class ReadsMemory : bool { No, Yes };
 
-struct BindMode {
-  ReadsMemory readsMemory = ReadsMemory::No;
-  /// A control may end the run.
-  bool isStoppable = false;
-};
-
 /// Internal when a value that an access needs has no memory.
 Result<BindOutcome> bindLaunch(const Program &program, const NativeSection &section,
                                const Instruction &instruction, std::span<const PlanValue> values,
-                               const BindMode &mode, BoundLaunch &bound);
+                               ReadsMemory readsMemory, BoundLaunch &bound);
 
 /// The shape a kernel iterates over, before flattening: of its domain value, or what its set op
 /// selects. Dims may be kUnknownDim.

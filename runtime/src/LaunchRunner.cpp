@@ -93,6 +93,11 @@ Status LaunchRunner::reserve(Allocator &allocator, int threadCount) {
 LaunchOutcome LaunchRunner::run(const BoundLaunch &bound, void *partials, ThreadPool *pool) {
   LaunchOutcome outcome;
   const RunControl *control = currentRunControl();
+  double certain = bound.nanosecondsPerPart * kCertainPartOfEstimate;
+  if (control && !bound.canSplit && certain > kNanosecondsBetweenChecks &&
+      control->endsBefore(certain)) {
+    return outcome;
+  }
   bool isSplit = bound.isWorthThreads && pool && pool->threadCount() > 1;
   bool isChecked =
       control && bound.canSplit &&

@@ -381,9 +381,8 @@ private:
       }
     }
     auto bound = std::make_unique<BoundLaunch>();
-    TRACERT_ASSIGN(BindOutcome outcome,
-                   bindLaunch(program, *core.section, instruction, plan.values,
-                              {ReadsMemory::No, currentRunControl() != nullptr}, *bound));
+    TRACERT_ASSIGN(BindOutcome outcome, bindLaunch(program, *core.section, instruction, plan.values,
+                                                   ReadsMemory::No, *bound));
     if (outcome == BindOutcome::NotFitting) {
       plan.storages.resize(storagesBefore);
       for (auto &[value, old] : saved) {

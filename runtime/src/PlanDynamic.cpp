@@ -299,9 +299,8 @@ Status PlanRunner::runDynamicLaunch(Plan &plan, Step &step, OpIndex &failedOp) {
     }
   }
   TRACERT_TRY(prepareStores(plan, kernel));
-  TRACERT_ASSIGN(BindOutcome outcome,
-                 bindLaunch(program, *core.section, instruction, plan.values,
-                            {ReadsMemory::Yes, currentRunControl() != nullptr}, *step.launch));
+  TRACERT_ASSIGN(BindOutcome outcome, bindLaunch(program, *core.section, instruction, plan.values,
+                                                 ReadsMemory::Yes, *step.launch));
   for (const auto &[value, type] : countedTypes) {
     plan.values[value].type = type;
   }

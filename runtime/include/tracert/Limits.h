@@ -25,9 +25,9 @@ inline constexpr uint64_t kScheduleWorkPerItem = 1024;
 /// this runs without a look.
 inline constexpr double kNanosecondsBetweenChecks = 1e6;
 
-/// A compiled kernel whose smallest part would take longer is replaced by its ops in a run that can
-/// be ended.
-inline constexpr double kMaxNanosecondsPerPart = 1e9;
+/// A compiled kernel that cannot be ended half way is not begun when this part of its estimated
+/// time is more than what is left: estimates are rough.
+inline constexpr double kCertainPartOfEstimate = 0.25;
 
 /// Defaults for files that are not trusted (tc.load(path, untrusted=True)).
 inline constexpr uint64_t kUntrustedLoadMemory = uint64_t(256) << 20;

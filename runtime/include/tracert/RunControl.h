@@ -46,6 +46,16 @@ public:
     state.compare_exchange_strong(expected, State::TimedOut, std::memory_order_relaxed);
     return isStopped();
   }
+  /// Ends the run now if work of that length, which cannot be ended, would certainly end too late.
+  bool endsBefore(double nanoseconds) const {
+    if (!isStopped() && hasDeadline &&
+        nanoseconds >
+            static_cast<double>(std::chrono::nanoseconds(deadline - Clock::now()).count())) {
+      State expected = State::Running;
+      state.compare_exchange_strong(expected, State::TimedOut, std::memory_order_relaxed);
+    }
+    return isStopped();
+  }
   /// Whether some loop may have returned early.
   bool isStopped() const {
     State now = state.load(std::memory_order_relaxed);
