@@ -195,7 +195,7 @@ void eachElement(const Py_buffer &buffer, int axis, const char *data, F &&visit)
     const char *part = data + i * buffer.strides[axis];
     if (buffer.suboffsets && buffer.suboffsets[axis] >= 0) {
       const char *pointed;
-      std::memcpy(&pointed, part, sizeof(pointed));
+      std::memcpy(static_cast<void *>(&pointed), part, sizeof(pointed));
       part = pointed + buffer.suboffsets[axis];
     }
     eachElement(buffer, axis + 1, part, visit);

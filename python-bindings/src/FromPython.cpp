@@ -18,7 +18,7 @@ bool fail(const Status &status) {
 }
 
 /// `row` with a new first axis, appended to `rows`, which must have the same rank.
-bool appendRow(Value row, std::vector<Operand> &rows) {
+bool appendRow(const Value &row, std::vector<Operand> &rows) {
   size_t rank = row->shape().size();
   if (!rows.empty() && rank + 1 != rows[0].value->shape().size()) {
     raiseFormat(PyExc_ValueError,
@@ -52,7 +52,7 @@ bool stackSequence(PyObject *object, std::optional<DType> dtype, Value &value) {
   bool ok = true;
   for (Py_ssize_t i = 0; ok && i < items.size(); ++i) {
     Value row;
-    ok = readValue(items[i], std::nullopt, row) && appendRow(std::move(row), rows);
+    ok = readValue(items[i], std::nullopt, row) && appendRow(row, rows);
   }
   Py_LeaveRecursiveCall();
   if (!ok) {

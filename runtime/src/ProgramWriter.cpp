@@ -253,8 +253,8 @@ private:
     uint32_t codeSegment = firstCodeSegment;
     auto sections = list<schema::SectionDef>(
         program.sections, [&](const NativeSection &def) { return section(def, codeSegment++); });
-    auto tensors = [&](const std::vector<TestTensor> &list_) {
-      return list<schema::StoredTensorDef>(list_, [&](const TestTensor &tensor) {
+    auto tensors = [&](const std::vector<TestTensor> &items) {
+      return list<schema::StoredTensorDef>(items, [&](const TestTensor &tensor) {
         return stored(vectors, tensor.type, tensor.data);
       });
     };

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cinttypes>
+#include <cmath>
 #include <cstdio>
 #include <set>
 
@@ -382,7 +383,7 @@ std::vector<double> timeRuns(trt_session *session, const Options &options) {
 
 double percentileOf(const std::vector<double> &sorted, double percent) {
   auto last = static_cast<double>(sorted.size() - 1);
-  return sorted[static_cast<size_t>(percent / 100 * last + 0.5)];
+  return sorted[static_cast<size_t>(std::lround(percent / 100 * last))];
 }
 
 void printTimes(const trt_session *session, const std::vector<double> &microseconds, double mean,

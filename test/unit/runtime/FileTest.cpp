@@ -3,6 +3,7 @@
 
 #include "src/ProgramReader.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
@@ -77,7 +78,7 @@ TEST(File, WeightsAreUsedInPlace) {
   auto bytes = sampleBytes();
   auto *memory =
       static_cast<uint8_t *>(std::aligned_alloc(4096, (bytes.size() + 4095) / 4096 * 4096));
-  std::memcpy(memory, bytes.data(), bytes.size());
+  std::copy(bytes.begin(), bytes.end(), memory);
   auto loaded = loadProgram(std::span<const uint8_t>(memory, bytes.size()), nullptr, {});
   ASSERT_TRUE(loaded.ok());
   for (const ConstantDef &constant : (*loaded)->constants) {
