@@ -132,6 +132,26 @@ PyObject *fillFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *kw
   return result;
 }
 
+Result<Value> combineSizes(OpKind kind, const Value &size, int64_t number) {
+  PythonScalar scalar;
+  scalar.intValue = number;
+  TRACERT_ASSIGN(Value term, scalarValue(scalar, DType::Int64));
+  Value terms[] = {size, std::move(term)};
+  TRACERT_ASSIGN(Values results, dispatch({kind, {}}, terms));
+  return std::move(results.front());
+}
+
+/// The last element of arange(count) must fit, as an int would have to.
+Status expectLastFits(const Value &count, DType dtype) {
+  Transform *trace = activeTransform(TransformSlot::Trace);
+  if (!trace || !tracert::isInteger(dtype) || dtype == DType::Int64) {
+    return {};
+  }
+  TRACERT_ASSIGN(Value atLeastOne, combineSizes(OpKind::maximum, count, 1));
+  TRACERT_ASSIGN(Value last, combineSizes(OpKind::sub, atLeastOne, 1));
+  return trace->expectFits(last, dtype);
+}
+
 /// arange(size): the count stays symbolic.
 PyObject *arangeOfSize(PyObject *size, DType dtype) {
   Result<Value> count = sizeValue(size);
@@ -155,13 +175,13 @@ PyObject *arangeOfSize(PyObject *size, DType dtype) {
                AttrValue::scalar(scalarOf(1))}};
   if (isComputedSize(size)) {
     // Of a negative number there is nothing to count, as with an int.
-    Result<Value> zero = scalarValue(PythonScalar(), DType::Int64);
-    Value terms[] = {*count, zero.ok() ? *zero : Value()};
-    Result<Values> larger = zero.ok() ? dispatch({OpKind::maximum, {}}, terms) : zero.status();
-    if (!larger.ok()) {
-      return raise(larger.status());
+    count = combineSizes(OpKind::maximum, *count, 0);
+    if (!count.ok()) {
+      return raise(count.status());
     }
-    count = std::move(larger->front());
+  }
+  if (Status status = expectLastFits(*count, dtype); !status.ok()) {
+    return raise(status);
   }
   Result<Values> results = dispatch(call, {&*count, 1});
   return results.ok() ? wrapValue(std::move(results->front())) : raise(results.status());
@@ -210,8 +230,7 @@ PyObject *arangeFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *
     return nullptr;
   }
   bool isCountOnly = !isGiven(bound[1]) && !isGiven(bound[2]);
-  // Whether all elements fit the narrow ones is an error of the value, so the number is needed.
-  if (isCountOnly && isSize(bound[0]) && dtype != DType::Bool && dtype != DType::UInt8) {
+  if (isCountOnly && isSize(bound[0]) && dtype != DType::Bool) {
     return arangeOfSize(bound[0], dtype.value_or(DType::Int32));
   }
   PythonScalar start;

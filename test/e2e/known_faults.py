@@ -50,10 +50,6 @@ KINDS = {
     "size_read": Kind(
         "a size used as a Python number commits what was written before it, while recording",
         lambda text, path, found, one: found.kind == "commit" and (".shape" in text or ".size" in text)),
-    "signature": Kind(
-        "views and aliases among the arguments of the recorded call change a file's inputs",
-        lambda text, path, found, one: path.kind == "file" and (
-            found.kind in ("signature", "bug") or found.kind in ("value", "refused") and aliased(one))),
 }
 
 
@@ -106,13 +102,13 @@ PROGRAMS = {
         "x[0] = x.shape[0]", {"x": np.uint8([1, 2])}, {"x": zeros(300, "uint8")}, outputs=["x"])),
     "copy of a captured tensor": Program(script("v = c.copy(); c.reshape(-1)[0] = 7", {"x": ones(1)}, {"x": ones(2)}, outputs=["v"],
                                                 captured={"c": ones((2, 2))})),
-    "argument that is a view": Program(script("y = x[::2]; x[0] = 2", {"x": (ones(3), "[1:]")}, {"x": ones(4)}, outputs=["y"]), "signature"),
+    "argument that is a view": Program(script("y = x[::2]; x[0] = 2", {"x": (ones(3), "[1:]")}, {"x": ones(4)}, outputs=["y"])),
     "one tensor twice": Program(script(
-        "z = x[0] * 2 + y", {"x": ones(3), "y": "x"}, {"x": ones(4), "y": zeros(4)}, outputs=["z"]), "signature"),
+        "z = x[0] * 2 + y", {"x": ones(3), "y": "x"}, {"x": ones(4), "y": zeros(4)}, outputs=["z"])),
     "a tensor and its part": Program(script(
-        "x[0] = 5; z = y * 2", {"y": ones(3), "x": "y[1:]"}, {"x": ones(2), "y": zeros(3)}, outputs=["z"]), "signature"),
+        "x[0] = 5; z = y * 2", {"y": ones(3), "x": "y[1:]"}, {"x": ones(2), "y": zeros(3)}, outputs=["z"])),
     "a row and its tensor": Program(script(
-        "x[0] = 5", {"y": ones((2, 3)), "x": "y[0, ...]"}, {"x": ones(3), "y": zeros((2, 3))}), "signature"),
+        "x[0] = 5", {"y": ones((2, 3)), "x": "y[0, ...]"}, {"x": ones(3), "y": zeros((2, 3))})),
 }
 
 

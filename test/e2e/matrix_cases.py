@@ -245,6 +245,50 @@ def size(op, info, dtype):
     return [Driver(op, body, cases, lambda x: [np.int64(x.size), np.int64(x.shape[1])])]
 
 
+def guard_bodies(dtype):
+    """Per guard, a body that records it, and its reference."""
+
+    def squeezed(x):
+        return x[:, None].squeeze(axis=1), x.squeeze()
+
+    def in_place(x):
+        total = x.copy()
+        total += x
+        return (total,)
+
+    def through_view(x):
+        written = x.copy()
+        part = written[:, :2].reshape(-1)
+        part[1:] = 1
+        return written, part
+
+    def stored(x):
+        sizes = tc.zeros((2,), dtype=dtype)
+        sizes[0] = x.shape[0]
+        return (sizes,)
+
+    def view_reference(x):
+        written = x.copy()
+        written.reshape(-1)[1:] = 1
+        return [written, written.reshape(-1)]
+
+    def sum_reference(x):
+        return [np.add(x, x)]
+
+    return {
+        "guard_one": (squeezed, lambda x: [x, x]),
+        "guard_same_shape": (in_place, sum_reference),
+        "guard_view": (through_view, view_reference),
+        "guard_fits": (stored, lambda x: [np.array([x.shape[0], 0], dtype)]),
+    }
+
+
+def guard(op, info, dtype):
+    body, reference = guard_bodies(dtype)[op]
+    shapes = [(5, 2), (2, 2), (40, 2), (0, 2), (200, 2000) if op == "guard_fits" else (170_001, 2)]
+    return [Driver(op, body, [plain((shape, dtype)) for shape in shapes], reference)]
+
+
 SHAPE_BODIES = {
     "reshape": {
         0: [(lambda x: tc.reshape(x, (1, 1)), lambda x: x.reshape((1, 1)))],
@@ -510,6 +554,7 @@ FAMILIES = {
     "cast": cast,
     "reduce": reduce,
     "size": size,
+    "guard": guard,
     "shape": shape,
     "join": join,
     "create": create,

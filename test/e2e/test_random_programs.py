@@ -40,9 +40,14 @@ def first_line(error):
     return f"{type(error).__name__}: {str(error).splitlines()[0]}"
 
 
-def run_call(program, function, captured, call):
+def separate(tensors):
+    """The inputs of a file share nothing."""
+    return [tc.tensor(tensor.numpy().copy()) for tensor in tensors]
+
+
+def run_call(program, function, captured, call, prepare=list):
     """One call with fresh arguments; after an error captures are put back, as a replay leaves them."""
-    arguments = program.tensors_of(call)
+    arguments = prepare(program.tensors_of(call))
     before = values(captured.values())
     try:
         results, error = values(function(*arguments)), None
@@ -123,8 +128,8 @@ def check_file(program, path):
             if class_of(program, call) != class_of(program, first):
                 continue
             where = f"seed {program.seed}, file on {section}, call sizes {program.sizes[call]}"
-            arguments, before = program.tensors_of(call), values(program.tensors_of(call))
-            want = run_call(program, eager, eager_captured, call)
+            arguments, before = separate(program.tensors_of(call)), values(program.tensors_of(call))
+            want = run_call(program, eager, eager_captured, call, separate)
             try:
                 results, error = model(*arguments), None
             except ERRORS as caught:

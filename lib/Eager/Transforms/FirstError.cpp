@@ -11,17 +11,17 @@ namespace tracec {
 namespace {
 
 /// The error with its op and line, in the form of the executor's (see opPlace in the runtime).
-Status placedAt(const OpStep &op, uint32_t number, const Status &status) {
-  std::string place =
-      "op #" + std::to_string(number) + " '" + std::string(op.call.info().name) + "'" +
-      (op.loc.file.empty() ? "" : " at " + op.loc.file + ":" + std::to_string(op.loc.line));
+Status placedAt(const OpCall &call, const tracert::SourceLoc &loc, uint32_t number,
+                const Status &status) {
+  std::string place = "op #" + std::to_string(number) + " '" + std::string(call.info().name) + "'" +
+                      (loc.file.empty() ? "" : " at " + loc.file + ":" + std::to_string(loc.line));
   return Status(status.code(), status.message() + " (" + place + ")");
 }
 
 /// A failed guard is a mismatch, with the recorded line of the decision.
 Status guardMismatch(const TraceRecord &record, const TraceGuard &guard, const Status &status) {
   if (status.code() != tracert::StatusCode::GuardFailed) {
-    return status;
+    return placedAt(guard.call, guard.loc, record.opAfter(guard.afterStep), status);
   }
   bool isView = guard.call.kind == tracert::OpKind::guard_view;
   return traceMismatch(
@@ -131,7 +131,7 @@ Status TraceReplayer::firstError(uint32_t end, uint32_t *failedStep) {
       if (failedStep) {
         *failedStep = i;
       }
-      return placedAt(op, number, results.status());
+      return placedAt(op.call, op.loc, number, results.status());
     }
     ops.keep(op, *results, i);
   }
