@@ -237,3 +237,21 @@ def test_arguments_that_begin_to_alias_are_never_answered_stale():
     else:
         assert_same([result, both], [np.float32([12]), np.float32([6])])
     assert_same(function(tc.tensor([1.0]), tc.tensor([2.0])), np.float32([4]))
+
+
+def test_a_size_as_a_number_commits_nothing_while_recording():
+    """A replay knows the size without computing, so it is no host read there either."""
+    x = tc.ones((3,))
+
+    def body(x, index):
+        x += 1
+        return x[index] * int(x.shape[0])
+
+    function = tc.trace(body)
+    with pytest.raises(IndexError):
+        function(x, tc.tensor([7]))
+    assert x.tolist() == [1, 1, 1]
+    function(x, tc.tensor([1]))
+    with pytest.raises(IndexError):
+        function(x, tc.tensor([7]))
+    assert x.tolist() == [2, 2, 2]

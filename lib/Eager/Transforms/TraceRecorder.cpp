@@ -58,6 +58,8 @@ VarId TraceRecorder::newVar(const TensorType &type, uint32_t slot, uint64_t alwa
   madeAtStep.push_back(kNoStep);
   held.emplace_back();
   producerOf.push_back(~0u);
+  isKnownSize.push_back(false);
+  hangsOnData.push_back(false);
   return static_cast<VarId>(record.vars.size() - 1);
 }
 
@@ -123,15 +125,32 @@ Result<Values> TraceRecorder::apply(const OpCall &call, std::span<const Value> o
     madeAtStep[var] = static_cast<int64_t>(record.steps.size());
     step.results.push_back(var);
     producerOf[var] = static_cast<uint32_t>(record.ops.size());
+    noteSizes(step, var);
   }
   record.steps.push_back({false, static_cast<uint32_t>(record.ops.size())});
   record.ops.push_back(std::move(step));
   return results;
 }
 
+void TraceRecorder::noteSizes(const OpStep &step, VarId result) {
+  const tracert::OpInfo &info = step.call.info();
+  bool areSizes = !step.operands.empty();
+  bool hangs = info.has(tracert::kTraitDataDependentShape);
+  for (size_t i = 0; i < step.operands.size(); ++i) {
+    VarId operand = step.operands[i];
+    bool isExtra = info.operandCount >= 0 && i >= static_cast<size_t>(info.operandCount);
+    hangs = hangs || hangsOnData[operand] || (isExtra && !isKnownSize[operand]);
+    areSizes = areSizes && isKnownSize[operand];
+  }
+  hangsOnData[result] = hangs;
+  isKnownSize[result] =
+      !hangs && (info.has(tracert::kTraitSizeOnly) || (info.isPointwise() && areSizes));
+}
+
 Result<Value> TraceRecorder::onConstant(ConstantTag tag, const PythonScalar &scalar, Value value) {
   VarId var = newVar(value->type(), ~0u, TypeKey::of(value->type()).onesMask);
   markOwn(value, var);
+  isKnownSize[var] = tag != ConstantTag::Array && value->dtype() == DType::Int64;
   record.steps.push_back({true, static_cast<uint32_t>(record.constants.size())});
   record.constants.push_back({tag, scalar, value, var, currentLocation()});
   return value;
@@ -209,7 +228,10 @@ Status TraceRecorder::onHostRead(const Value &value) {
       madeAtStep[value->traceVar] < int64_t(record.segments.back().firstStep)) {
     return Status();
   }
-  commit();
+  // A size that a replay knows without computing is not worth a commit: there it is no host read.
+  if (!isKnownSize[value->traceVar]) {
+    commit();
+  }
   endSegment(/*isExcluded=*/false);
   record.segments.emplace_back().firstStep = static_cast<uint32_t>(record.steps.size());
   return Status();

@@ -98,6 +98,10 @@ private:
   std::unordered_map<const Cell *, Value> written;
   /// The op of each var; ~0 for slots and constants.
   std::vector<uint32_t> producerOf;
+  /// By var: a number that a replay has as soon as the op is called; a shape that it has not.
+  std::vector<bool> isKnownSize;
+  std::vector<bool> hangsOnData;
+  void noteSizes(const OpStep &step, VarId result);
   /// By cell, guards on a view or copy that matter once the cell is written: of the base while a
   /// view of it lives, or of either after a copy.
   struct WatchedView {
