@@ -115,8 +115,8 @@ private:
 using Random = std::minstd_rand;
 
 uint64_t interesting(Random &random) {
-  constexpr uint64_t values[] = {0,  1,         2,          3,         7,          64,      255,
-                                 ~0, INT32_MAX, UINT32_MAX, INT64_MAX, 1ull << 40, 1 << 20, 4096};
+  constexpr uint64_t values[] = {
+      0, 1, 2, 3, 7, 64, 255, ~0ull, INT32_MAX, UINT32_MAX, INT64_MAX, 1ull << 40, 1 << 20, 4096};
   return values[random() % std::size(values)];
 }
 

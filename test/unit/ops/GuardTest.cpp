@@ -110,7 +110,8 @@ TEST(Guard, LayoutOfViewsMatchesTheirViewRule) {
   items->items[1] = {.kind = IndexItemKind::Slice, .step = -2};
   items->items[2] = {.kind = IndexItemKind::Int, .begin = 1};
   OpCall subtensor{OpKind::subtensor, {AttrValue::index(items)}};
-  TensorView source = TensorView::contiguous(nullptr, {DType::Float32, {5, 3, 4}});
+  float memory[60] = {};
+  TensorView source = TensorView::contiguous(memory, {DType::Float32, {5, 3, 4}});
   auto view = viewOf(subtensor, source, {});
   ASSERT_TRUE(view.ok() && view->has_value());
   Dims layout;
