@@ -244,7 +244,8 @@ private:
   bool isInside(ValueId value) const { return insideOf[value] == launchNumber; }
 
   template <class Name> Status checkBoundAccess(const KernelAccess &access, const Name &what) {
-    if (access.op != kNoIndex && coveredIn[access.op] != launchNumber) {
+    bool needsOp = access.kind == AccessKind::SetStore || access.op != kNoIndex;
+    if (needsOp && (access.op >= program.ops.size() || coveredIn[access.op] != launchNumber)) {
       return bad(what() + "has an access of an op that it does not cover");
     }
     ValueId value =
