@@ -118,7 +118,7 @@ TEXTS = ['{"a": [1, -2.5e+3, true, null, "x\\u00e9\\n"], "b": {}}', "[]", '""', 
 
 def test_user_info_that_is_no_json_is_a_string(tmp_path):
     """Files of others may hold any text there; the document stays valid. Python's reader is the oracle."""
-    tc = pytest.importorskip("tracec")
+    import tracec as tc
     function = tc.trace(lambda x: x * 2)
     function(tc.tensor([1.0]))
 
@@ -154,7 +154,7 @@ def test_empty_tensors_with_large_sizes(tmp_path):
 
 def test_files_of_dump(tmp_path):
     """State, user info, test vectors: what a compiled .mlir has not."""
-    tc = pytest.importorskip("tracec")
+    import tracec as tc
     state = tc.tensor([1.0, 2.0])
 
     def step(x):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tracec as tc
+from paths import level_of
 
 SECTIONS = tc.stats.runnable_sections()
 
@@ -186,13 +187,21 @@ def all_same(left, right):
 
 @pytest.mark.parametrize("opt_level", [0, 2])
 @pytest.mark.parametrize("function, recorded, later", CASES, ids=IDS)
-def test_replay_is_eager_or_refused(function, recorded, later, opt_level):
-    for arguments in [recorded, recorded, *(case[0] for case in later)]:
+@pytest.mark.parametrize("section", SECTIONS)
+def test_replay_is_eager_or_refused(function, recorded, later, opt_level, section):
+    with tc.options(section=section):
+        check_replays(function, recorded, [recorded, recorded, *(case[0] for case in later)], opt_level, section)
+
+
+def check_replays(function, recorded, calls, opt_level, section):
+    for number, arguments in enumerate(calls):
         traced = tc.trace(function, opt_level=opt_level)
         traced(*tensors(recorded))
         before = tensors(arguments)
         want = outcome(function, tensors(arguments))
         got = outcome(traced, before)
+        runs = set(traced.stats().runs_by_section)
+        assert runs <= {level_of(section)} and (runs or number > 1), f"on {section} the runs were {runs}"
         if got[0] is tc.TraceError:
             assert arguments is not recorded, f"the same data again: {got[1]}"
             assert all_same(got[2], [np.array(one) for one in arguments]), "a refused call has written"
@@ -235,6 +244,38 @@ def test_file_is_eager_or_refused(function, recorded, later, opt_level, tmp_path
             assert all_same(got[: len(want[0])], want[0])
             written = [after for before, after in zip(arguments, want[2]) if not same(np.array(before), after)]
             assert all(any(same(one, other) for other in got[len(want[0]):]) for one in written)
+        assert model.stats().section == level_of(section)
+
+
+def strided(arrays):
+    """The same values, the axes of each in reverse order in memory; of rank 1 every second element."""
+    made = []
+    for one in map(np.array, arrays):
+        if one.ndim == 1:
+            made.append(tc.tensor(np.repeat(one, 2))[::2])
+        else:
+            made.append(tc.tensor(np.ascontiguousarray(one.T)).T if one.ndim else tc.tensor(one))
+    return made
+
+
+@pytest.mark.parametrize("function, recorded, later", CASES, ids=IDS)
+def test_strided_arguments_of_a_file_are_eager_or_refused(function, recorded, later, tmp_path):
+    traced = tc.trace(function)
+    traced(*tensors(recorded))
+    traced.dump(tmp_path / "strided.trc")
+    for section in SECTIONS:
+        model = tc.load(tmp_path / "strided.trc", section=section)
+        assert model(*tensors(recorded)) is not None and model.stats().section == level_of(section)
+        for arguments in [recorded, *(case[0] for case in later)]:
+            want = outcome(function, strided(arguments))
+            try:
+                got = model(*strided(arguments))
+            except (ValueError, OverflowError):
+                # By a guard, by the door, or as eager.
+                continue
+            assert want[1] is None, f"eager raised {want[1]}"
+            got = [one.numpy() for one in (got if isinstance(got, tuple) else (got,))]
+            assert all_same(got[: len(want[0])], want[0])
 
 
 def test_refused_reshape_names_both_lines():
