@@ -1,7 +1,8 @@
 // The rules of guards: what a record took for granted must hold for the sizes and strides of this
 // call. Sizes that are not known yet pass; the rule runs again when they are.
-#include "generated/OpAttrs.h"
+#include "ops/IndexWalk.h"
 #include "ops/TypeRules.h"
+#include "ops/rules/Views.h"
 
 #include <limits>
 
@@ -88,11 +89,13 @@ private:
       if (checkedProduct(view.shape) != checkedProduct(type.shape)) {
         return malformed();
       }
-      std::optional<Dims> strides = reshapedStrides(view, type.shape);
+      std::optional<Dims> strides =
+          reshapedStrides(NumberMath(), {view.shape, view.strides}, type.shape,
+                          static_cast<int64_t>(dtypeSize(view.dtype)));
       isView = strides.has_value();
       result.strides = isView ? *strides : result.strides;
     } else if (tag == kBroadcast) {
-      if (!broadcastsTo(view.shape, type.shape)) {
+      if (refusesRepeat(NumberMath(), view.shape, type.shape)) {
         return malformed();
       }
       result = broadcastView(view, type.shape);
@@ -148,7 +151,9 @@ Status guardFits(const OpCall &call, Operands operands) {
   return {};
 }
 
-Status checkGuard(const OpCall &call, Operands operands) {
+} // namespace
+
+Status NumberMath::checkGuard(const OpCall &call, std::span<const OperandInfo> operands) const {
   switch (call.kind) {
   case OpKind::guard_one:
     return guardOne(call, operands);
@@ -159,13 +164,6 @@ Status checkGuard(const OpCall &call, Operands operands) {
   default:
     return guardFits(call, operands);
   }
-}
-
-} // namespace
-
-Result<ResultTypes> guardTypes(const OpCall &call, Operands operands) {
-  TRACERT_TRY(checkGuard(call, operands));
-  return ResultTypes{{DType::Int64, {}}};
 }
 
 } // namespace rules
@@ -186,19 +184,17 @@ void appendViewLayout(const OpCall &call, size_t operandRank, Dims &layout) {
     }
     return;
   }
-  int64_t source = 0;
-  for (const IndexItem &item : attrs::subtensor::items(call).items) {
-    if (item.kind == IndexItemKind::NewAxis) {
+  size_t used = 0;
+  for (ItemPlace place : IndexWalk(attrs::subtensor::items(call))) {
+    used = place.axis + axesUsed(place.item);
+    if (place.item.kind == IndexItemKind::NewAxis) {
       add(-1, 0);
-      continue;
+    } else if (place.item.kind == IndexItemKind::Slice) {
+      add(static_cast<int64_t>(place.axis), place.item.step);
     }
-    if (item.kind == IndexItemKind::Slice) {
-      add(source, item.step);
-    }
-    ++source;
   }
-  for (; source < static_cast<int64_t>(operandRank); ++source) {
-    add(source, 1);
+  for (; used < operandRank; ++used) {
+    add(static_cast<int64_t>(used), 1);
   }
 }
 

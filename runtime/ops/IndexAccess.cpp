@@ -1,6 +1,5 @@
 #include "generated/OpAttrs.h"
-#include "ops/IndexItemText.h"
-#include "ops/TypeRules.h"
+#include "ops/rules/Indexing.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,38 +7,26 @@
 namespace tracert {
 namespace rules {
 
-Status outOfRange(int64_t index, int axis, int64_t size) {
-  return Status::indexOutOfRange("index " + std::to_string(index) + " is out of range for axis " +
-                                 std::to_string(axis) + " of size " + std::to_string(size));
+Status outOfRange(const std::string &index, int axis, const std::string &size) {
+  return Status::indexOutOfRange("index " + index + " is out of range for axis " +
+                                 std::to_string(axis) + " of size " + size);
 }
 
-Status indexShapesError(const Dims &a, const Dims &b) {
-  std::string text =
-      "index arrays of shape " + shapeString(a) + " and " + shapeString(b) + " do not broadcast";
-  for (size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {
-    int64_t left = a[a.size() - i], right = b[b.size() - i];
-    if (!broadcastDim(left, right)) {
-      text += ": axis -" + std::to_string(i) + " has sizes " + std::to_string(left) + " and " +
-              std::to_string(right);
-      break;
-    }
-  }
-  return Status::indexOutOfRange(std::move(text));
+Status outOfRange(int64_t index, int axis, int64_t size) {
+  return outOfRange(std::to_string(index), axis, std::to_string(size));
+}
+
+Status valueShapeError(const std::string &value, const std::string &indexed) {
+  return Status::invalidArgument("could not broadcast value of shape " + value +
+                                 " to indexed shape " + indexed);
 }
 
 Status valueShapeError(const Dims &value, const Dims &indexed) {
-  return Status::invalidArgument("could not broadcast value of shape " + denseShapeString(value) +
-                                 " to indexed shape " + denseShapeString(indexed));
+  return valueShapeError(denseShapeString(value), denseShapeString(indexed));
 }
 
 bool valueFits(const Dims &value, const Dims &indexed) {
-  size_t extra = value.size() > indexed.size() ? value.size() - indexed.size() : 0;
-  for (size_t axis = 0; axis < extra; ++axis) {
-    if (value[axis] != 1 && !isUnknown(value[axis])) {
-      return false;
-    }
-  }
-  return broadcastsTo(Dims(value.begin() + extra, value.end()), indexed);
+  return !refusesValue(NumberMath(), value, indexed);
 }
 
 int64_t readInteger(const void *data, DType dtype) {
@@ -72,12 +59,8 @@ public:
   }
 
   Result<IndexAccess> run() {
-    for (const IndexItem &item : items.items) {
-      TRACERT_TRY(visit(item));
-    }
-    if (axis != operand.rank() || nextExtra != extras.size()) {
-      return Status::internal("index does not use each axis of shape " +
-                              shapeString(operand.shape) + " once");
+    for (ItemPlace place : IndexWalk(items)) {
+      TRACERT_TRY(visit(place));
     }
     size_t position = items.advancedFirst ? 0 : advancedPosition;
     TensorView &base = access.base;
@@ -94,21 +77,23 @@ public:
   }
 
 private:
-  Status visit(const IndexItem &item) {
+  Status visit(ItemPlace place) {
+    const IndexItem &item = place.item;
     switch (item.kind) {
     case IndexItemKind::NewAxis:
       access.base.shape.push_back(1);
       access.base.strides.push_back(0);
       return {};
     case IndexItemKind::Slice:
-      return visitSlice(item);
+      visitSlice(item, place.axis);
+      return {};
     case IndexItemKind::Int:
-      return visitInt(item);
+      return visitInt(item, place.axis);
     case IndexItemKind::IntArray:
-      return addIndices(extras[nextExtra++]);
+      return addIndices(extras[nextExtra++], place.axis);
     case IndexItemKind::Mask:
       for (uint8_t i = 0; i < item.maskRank; ++i) {
-        TRACERT_TRY(addIndices(extras[nextExtra++]));
+        TRACERT_TRY(addIndices(extras[nextExtra++], place.axis + i));
       }
       return item.maskRank > 0 ? Status() : joinAdvanced({rank0Counts[nextRank0++]});
     }
@@ -123,7 +108,7 @@ private:
     return readInteger(view.data, view.dtype);
   }
 
-  Status visitSlice(const IndexItem &item) {
+  void visitSlice(const IndexItem &item, size_t axis) {
     int64_t begin = bound(item.beginIsOperand, item.begin);
     int64_t end = bound(item.endIsOperand, item.end);
     ResolvedSlice slice = resolveSlice(item, begin, end, operand.shape[axis]);
@@ -133,23 +118,16 @@ private:
       access.base.data = bytesOf(access.base) + slice.begin * stride;
     }
     access.base.shape.push_back(slice.count);
-    // As in NumPy the stride keeps the step for any count; a huge step of one element may wrap.
-    int64_t stepped;
-    if (__builtin_mul_overflow(stride, slice.step, &stepped)) {
-      stepped = 0;
-    }
-    access.base.strides.push_back(stepped);
-    ++axis;
-    return {};
+    access.base.strides.push_back(NumberMath().stepped(stride, slice.step));
   }
 
-  Status visitInt(const IndexItem &item) {
+  Status visitInt(const IndexItem &item, size_t axis) {
     if (!isBasic) {
       if (item.beginIsOperand) {
-        return addIndices(extras[nextExtra++]);
+        return addIndices(extras[nextExtra++], axis);
       }
       // The items outlive the access, so the literal can serve as an index array of rank 0.
-      return addIndices({const_cast<int64_t *>(&item.begin), DType::Int64, {}, {}});
+      return addIndices({const_cast<int64_t *>(&item.begin), DType::Int64, {}, {}}, axis);
     }
     int64_t given = bound(item.beginIsOperand, item.begin);
     int64_t position = given;
@@ -157,14 +135,12 @@ private:
       return outOfRange(given, static_cast<int>(axis), operand.shape[axis]);
     }
     access.base.data = bytesOf(access.base) + position * operand.strides[axis];
-    ++axis;
     return {};
   }
 
-  Status addIndices(const TensorView &indices) {
+  Status addIndices(const TensorView &indices, size_t axis) {
     access.axes.push_back(
         {indices, static_cast<int>(axis), operand.shape[axis], operand.strides[axis]});
-    ++axis;
     return joinAdvanced(indices.shape);
   }
 
@@ -173,9 +149,9 @@ private:
       hasAdvanced = true;
       advancedPosition = access.base.rank();
     }
-    Result<Dims> joined = broadcastShapes({}, advanced, indexShape);
-    if (!joined.ok()) {
-      return indexShapesError(advanced, indexShape);
+    std::optional<Dims> joined = broadcastOf(NumberMath(), advanced, indexShape);
+    if (!joined) {
+      return indexShapesError(NumberMath(), advanced, indexShape);
     }
     advanced = std::move(*joined);
     return {};
@@ -196,7 +172,6 @@ private:
   std::span<const TensorView> extras;
   std::span<const int64_t> rank0Counts;
   bool isBasic;
-  size_t axis = 0;
   size_t nextExtra = 0;
   size_t nextRank0 = 0;
   bool hasAdvanced = false;
@@ -205,24 +180,15 @@ private:
   IndexAccess access;
 };
 
-bool usesAxes(const IndexItems &items, size_t rank) {
-  size_t used = 0;
+/// The axes that the items use, and their operands, a mask counted as one array per axis.
+std::pair<size_t, size_t> axesAndArrays(const IndexItems &items) {
+  size_t axes = 0, arrays = 0;
   for (const IndexItem &item : items.items) {
-    used += item.kind == IndexItemKind::NewAxis ? 0
-            : item.kind == IndexItemKind::Mask  ? item.maskRank
-                                                : 1;
+    axes += axesUsed(item);
+    arrays += operandsUsed(item);
+    arrays += item.kind == IndexItemKind::Mask ? item.maskRank - size_t(1) : 0;
   }
-  return used == rank;
-}
-
-size_t extraCount(const IndexItems &items) {
-  size_t count = 0;
-  for (const IndexItem &item : items.items) {
-    count += static_cast<size_t>(item.beginIsOperand + item.endIsOperand +
-                                 (item.kind == IndexItemKind::IntArray)) +
-             (item.kind == IndexItemKind::Mask ? item.maskRank : 0);
-  }
-  return count;
+  return {axes, arrays};
 }
 
 size_t rank0MaskCount(const IndexItems &items) {
@@ -251,7 +217,7 @@ Result<std::optional<TensorView>> subtensorView(const OpCall &call, const Tensor
 Result<IndexAccess> indexAccess(const IndexItems &items, const TensorView &operand,
                                 std::span<const TensorView> extras,
                                 std::span<const int64_t> rank0Counts) {
-  if (!rules::usesAxes(items, operand.rank()) || rules::extraCount(items) != extras.size() ||
+  if (rules::axesAndArrays(items) != std::pair(operand.rank(), extras.size()) ||
       rules::rank0MaskCount(items) != rank0Counts.size()) {
     return Status::internal("index does not fit its operands for shape " +
                             shapeString(operand.shape));

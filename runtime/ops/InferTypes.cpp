@@ -1,4 +1,4 @@
-#include "ops/TypeRules.h"
+#include "ops/rules/AllRules.h"
 
 namespace tracert {
 namespace rules {
@@ -78,40 +78,9 @@ Status checkCall(const OpCall &call, Operands operands) {
   return {};
 }
 
-Result<ResultTypes> familyTypes(const OpCall &call, Operands operands, Counts counts) {
-  switch (call.info().family) {
-  case OpFamily::Elementwise:
-  case OpFamily::Compare:
-  case OpFamily::Logical:
-  case OpFamily::Select:
-    return pointwiseTypes(call, operands);
-  case OpFamily::Cast:
-    return castTypes(call, operands);
-  case OpFamily::Reduce:
-    return reduceTypes(call, operands);
-  case OpFamily::Shape:
-    return shapeTypes(call, operands);
-  case OpFamily::Join:
-    return joinTypes(call, operands);
-  case OpFamily::Create:
-    return createTypes(call, operands);
-  case OpFamily::Matmul:
-    return matmulTypes(call, operands);
-  case OpFamily::Indexing:
-    return indexingTypes(call, operands, counts);
-  case OpFamily::Compress:
-    return compressTypes(call, operands, counts);
-  case OpFamily::Size:
-    return sizeTypes(call, operands);
-  case OpFamily::Guard:
-    return guardTypes(call, operands);
-  }
-  return Status::internal(opPrefix(call) + "has no type rule");
-}
-
-Result<ResultTypes> checkedTypes(const OpCall &call, Operands operands, Counts counts) {
+Result<ResultTypes> checkedTypes(const NumberMath &math, const OpCall &call, Operands operands) {
   TRACERT_TRY(checkCall(call, operands));
-  Result<ResultTypes> types = familyTypes(call, operands, counts);
+  Result<ResultTypes> types = familyTypes(math, call, operands);
   if (types.ok()) {
     for (const TensorType &type : *types) {
       TRACERT_TRY(checkLimits(call, type));
@@ -122,15 +91,9 @@ Result<ResultTypes> checkedTypes(const OpCall &call, Operands operands, Counts c
 
 } // namespace
 
-Status checkSameDType(const OpCall &call, Operands operands) {
-  for (const OperandInfo &operand : operands) {
-    if (operand.type.dtype != operands[0].type.dtype) {
-      return Status::invalidType(opPrefix(call) + "operands must have one dtype, got " +
-                                 std::string(dtypeName(operands[0].type.dtype)) + " and " +
-                                 std::string(dtypeName(operand.type.dtype)));
-    }
-  }
-  return {};
+Status differentDTypes(const OpCall &call, DType a, DType b) {
+  return Status::invalidType(opPrefix(call) + "operands must have one dtype, got " +
+                             std::string(dtypeName(a)) + " and " + std::string(dtypeName(b)));
 }
 
 Status checkAllowedDType(const OpCall &call, DType dtype) {
@@ -158,12 +121,12 @@ Status checkAxes(const OpCall &call, const Dims &axes, size_t rank) {
 } // namespace rules
 
 Result<ResultTypes> inferTypes(const OpCall &call, std::span<const OperandInfo> operands) {
-  return rules::checkedTypes(call, operands, std::nullopt);
+  return rules::checkedTypes(rules::NumberMath(), call, operands);
 }
 
 Result<ResultTypes> inferTypesWithCounts(const OpCall &call, std::span<const OperandInfo> operands,
                                          std::span<const int64_t> counts) {
-  return rules::checkedTypes(call, operands, counts);
+  return rules::checkedTypes(rules::NumberMath(counts), call, operands);
 }
 
 Result<std::optional<TensorView>> viewOf(const OpCall &call, const TensorView &operand,

@@ -1,52 +1,37 @@
-#include "ops/ShapeMath.h"
-
-#include <algorithm>
+#include "ops/rules/DimMath.h"
+#include "ops/rules/Views.h"
 
 namespace tracert {
 
 Result<Dims> broadcastShapes(std::string_view opName, const Dims &a, const Dims &b) {
-  size_t rank = std::max(a.size(), b.size());
-  Dims shape(rank, 1);
-  for (size_t fromEnd = 1; fromEnd <= rank; ++fromEnd) {
-    int64_t dimA = fromEnd <= a.size() ? a[a.size() - fromEnd] : 1;
-    int64_t dimB = fromEnd <= b.size() ? b[b.size() - fromEnd] : 1;
-    std::optional<int64_t> dim = rules::broadcastDim(dimA, dimB);
-    if (!dim) {
-      return Status::invalidArgument("'" + std::string(opName) + "' operands of shape " +
-                                     shapeString(a) + " and " + shapeString(b) +
-                                     " do not broadcast");
-    }
-    shape[rank - fromEnd] = *dim;
+  std::optional<Dims> shape = rules::broadcastOf(rules::NumberMath(), a, b);
+  if (!shape) {
+    return rules::notBroadcasting(opName, shapeString(a), shapeString(b));
   }
-  return shape;
+  return std::move(*shape);
 }
 
 TensorView broadcastView(const TensorView &view, const Dims &shape) {
-  TensorView result{view.data, view.dtype, shape, Dims(shape.size(), 0)};
-  size_t added = shape.size() - view.rank();
-  for (size_t axis = 0; axis < view.rank(); ++axis) {
-    if (view.shape[axis] == shape[axis + added]) {
-      result.strides[axis + added] = view.strides[axis];
-    }
-  }
-  return result;
+  rules::NumberMath math;
+  return {view.data, view.dtype, shape,
+          rules::repeatedStrides(math, {view.shape, view.strides}, shape)};
 }
 
 namespace rules {
 
-std::optional<int64_t> checkedProduct(const Dims &shape, size_t first, size_t last) {
+std::optional<int64_t> checkedProduct(std::span<const int64_t> dims) {
   int64_t product = 1;
   bool hasUnknown = false;
   bool hasOverflow = false;
-  for (size_t axis = first; axis < last; ++axis) {
-    if (shape[axis] == 0) {
+  for (int64_t dim : dims) {
+    if (dim == 0) {
       return 0;
     }
-    if (isUnknown(shape[axis])) {
+    if (isUnknown(dim)) {
       hasUnknown = true;
       continue;
     }
-    hasOverflow = hasOverflow || !multiply(product, shape[axis], product);
+    hasOverflow = hasOverflow || !multiply(product, dim, product);
   }
   if (hasOverflow) {
     return std::nullopt;
@@ -88,49 +73,17 @@ std::optional<int64_t> broadcastDim(int64_t a, int64_t b) {
   return std::nullopt;
 }
 
-Result<Dims> takeSizes(const OpCall &call, const Dims &sizes, Operands operands, size_t firstExtra,
-                       bool mayInfer) {
-  Dims result;
-  size_t next = firstExtra;
-  for (int64_t size : sizes) {
-    if (size == kFromOperand) {
-      const OperandInfo &operand = operands[next++];
-      if (operand.type.rank() != 0 || operand.type.dtype != DType::Int64) {
-        return Status::invalidType(
-            opPrefix(call) + "size operand must be an int64 of rank 0, got " + operand.type.str());
-      }
-      if (!operand.sizeValue) {
-        result.push_back(kUnknownDim);
-        continue;
-      }
-      size = *operand.sizeValue;
-    }
-    if (size == -1 && mayInfer) {
-      result.push_back(kInferred);
-      continue;
-    }
-    if (size < 0) {
-      return Status::invalidArgument(opPrefix(call) + "sizes must not be negative, got " +
-                                     std::to_string(size));
-    }
-    result.push_back(size);
+std::string NumberMath::countText(const Shape &shape) const {
+  int64_t count = 1;
+  for (int64_t dim : shape) {
+    count = isUnknown(dim) || isUnknown(count) ? kUnknownDim : count * dim;
   }
-  return result;
+  return isUnknown(count) ? "" : " of " + std::to_string(count) + " elements";
 }
 
-bool broadcastsTo(const Dims &from, const Dims &to) {
-  if (from.size() > to.size()) {
-    return false;
-  }
-  size_t added = to.size() - from.size();
-  for (size_t axis = 0; axis < from.size(); ++axis) {
-    int64_t dim = from[axis];
-    int64_t wanted = to[axis + added];
-    if (dim != wanted && dim != 1 && !isUnknown(dim) && !isUnknown(wanted)) {
-      return false;
-    }
-  }
-  return true;
+Status notBroadcasting(std::string_view opName, const std::string &a, const std::string &b) {
+  return Status::invalidArgument("'" + std::string(opName) + "' operands of shape " + a + " and " +
+                                 b + " do not broadcast");
 }
 
 std::string denseShapeString(const Dims &shape) {

@@ -1,27 +1,19 @@
-/// The type rule of each op family, called by inferTypes after operand counts and attribute kinds
-/// have been checked; inferTypes checks limits of the result.
+/// What the type rules (rules/<Family>.h) share, and the rules that know numbers only.
 ///
-///   return reduceTypes(call, operands);
+///   TRACERT_TRY(checkAllowedDType(call, type.dtype));
+///
+/// inferTypes calls a rule after operand counts and attribute kinds have been checked, and checks
+/// limits of the result.
 #pragma once
 
-#include "ops/ShapeMath.h"
+#include "generated/OpAttrs.h"
+#include "ops/rules/DimMath.h"
+
+#include <algorithm>
 
 namespace tracert::rules {
 
-/// The counts of data-dependent ops; absent while they are unknown.
-using Counts = std::optional<std::span<const int64_t>>;
-
-Result<ResultTypes> pointwiseTypes(const OpCall &call, Operands operands);
-Result<ResultTypes> castTypes(const OpCall &call, Operands operands);
-Result<ResultTypes> reduceTypes(const OpCall &call, Operands operands);
-Result<ResultTypes> sizeTypes(const OpCall &call, Operands operands);
-Result<ResultTypes> shapeTypes(const OpCall &call, Operands operands);
-Result<ResultTypes> joinTypes(const OpCall &call, Operands operands);
-Result<ResultTypes> createTypes(const OpCall &call, Operands operands);
-Result<ResultTypes> matmulTypes(const OpCall &call, Operands operands);
-Result<ResultTypes> indexingTypes(const OpCall &call, Operands operands, Counts counts);
-Result<ResultTypes> compressTypes(const OpCall &call, Operands operands, Counts counts);
-Result<ResultTypes> guardTypes(const OpCall &call, Operands operands);
+using Operands = std::span<const OperandInfo>;
 
 /// Views of the Shape and Indexing families.
 Result<std::optional<TensorView>> shapeView(const OpCall &call, const TensorView &operand,
@@ -29,15 +21,25 @@ Result<std::optional<TensorView>> shapeView(const OpCall &call, const TensorView
 Result<std::optional<TensorView>> subtensorView(const OpCall &call, const TensorView &operand,
                                                 std::span<const int64_t> extras);
 
-/// NumPy's rule: the strides with which `from` can be seen under `shape`, of as many elements;
-/// nullopt when one stride per axis is not enough and a reshape must copy.
-std::optional<Dims> reshapedStrides(const TensorView &from, const Dims &shape);
-
+/// InvalidType: two operands of `call` have dtypes `a` and `b`.
+TRACERT_API Status differentDTypes(const OpCall &call, DType a, DType b);
 /// InvalidType unless all operands have the first one's dtype.
-Status checkSameDType(const OpCall &call, Operands operands);
+template <class Operands> Status checkSameDType(const OpCall &call, Operands operands) {
+  for (const auto &operand : operands) {
+    if (operand.type.dtype != operands[0].type.dtype) {
+      return differentDTypes(call, operands[0].type.dtype, operand.type.dtype);
+    }
+  }
+  return {};
+}
 /// InvalidType unless the op takes `dtype`.
-Status checkAllowedDType(const OpCall &call, DType dtype);
+TRACERT_API Status checkAllowedDType(const OpCall &call, DType dtype);
 /// Ascending, without repeats, below `rank`: AxisOutOfRange or InvalidArgument otherwise.
-Status checkAxes(const OpCall &call, const Dims &axes, size_t rank);
+TRACERT_API Status checkAxes(const OpCall &call, const Dims &axes, size_t rank);
+
+/// The dtype of a reduction's result.
+TRACERT_API DType reducedDType(const OpCall &call, DType dtype);
+/// Whether a reduction has nothing to give for an empty axis.
+TRACERT_API bool hasNoEmptyValue(const OpCall &call);
 
 } // namespace tracert::rules

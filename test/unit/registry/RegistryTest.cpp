@@ -134,8 +134,9 @@ TEST_P(OpCase, HasTypeRuleAndKernelForEveryDtype) {
     }
     std::string what = "'" + std::string(info.name) + "' for " + std::string(dtypeName(dtype));
     Result<ResultTypes> types = inferTypes(sample.call, operands);
-    ASSERT_TRUE(types.ok()) << what << " has no type rule: add it to runtime/ops/"
-                            << familyFile(info.family) << " (" << types.status().message() << ")";
+    ASSERT_TRUE(types.ok()) << what << " has no type rule: add it to the header of "
+                            << familyFile(info.family) << " in runtime/ops/rules ("
+                            << types.status().message() << ")";
     ASSERT_EQ(types->size(), static_cast<size_t>(info.resultCount));
     if (info.has(kTraitComposite)) {
       continue; // the test below

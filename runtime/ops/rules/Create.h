@@ -1,9 +1,12 @@
-#include "generated/OpAttrs.h"
+/// Type rules of full and arange.
+#pragma once
+
 #include "ops/TypeRules.h"
 
 namespace tracert::rules {
 
-Result<ResultTypes> createTypes(const OpCall &call, Operands operands) {
+template <class M>
+TypesOr<M> createTypes(const M &math, const OpCall &call, OperandsOf<M> operands) {
   const Dims &sizes = attrs::full::shape(call);
   DType dtype = attrs::full::value(call).dtype;
   TRACERT_TRY(checkAllowedDType(call, dtype));
@@ -18,8 +21,8 @@ Result<ResultTypes> createTypes(const OpCall &call, Operands operands) {
                                  std::string(dtypeName(attrs::arange::step(call).dtype)));
     }
   }
-  TRACERT_ASSIGN(Dims shape, takeSizes(call, sizes, operands, 0));
-  return ResultTypes{{dtype, std::move(shape)}};
+  TRACERT_ASSIGN(TakenSizes<M> taken, takeSizes(math, call, sizes, operands, 0));
+  return typename M::Types{{dtype, std::move(taken.shape)}};
 }
 
 } // namespace tracert::rules
