@@ -1,5 +1,6 @@
 /// Value: what flows through dispatch. An immutable tensor: a type and a strided view of a shared
-/// buffer, or a placeholder whose data a replay will fill in.
+/// buffer, a placeholder whose data a replay will fill in, or a transform's wrapper of another
+/// value.
 ///
 ///   Value sum = ...; TRACERT_TRY(ensureReady(sum)); const TensorView &view = sum->view();
 ///
@@ -34,9 +35,19 @@ public:
   virtual void release() = 0;
 };
 
+/// What a transform keeps with a value that it wrapped (see Wrappers); goes with the value, and at
+/// the latest when the transform leaves the stack.
+class WrapperData {
+public:
+  virtual ~WrapperData() = default;
+};
+class WrapperSet;
+struct Wrapping;
+
 class ValueImpl {
 public:
-  enum class State : uint8_t { Ready, Pending, Failed };
+  /// Wrapped: only the transform that made it knows its data.
+  enum class State : uint8_t { Ready, Pending, Failed, Wrapped };
 
   void retain() { count.fetch_add(1, std::memory_order_relaxed); }
   void release() {
@@ -71,9 +82,13 @@ public:
   void becomeReady(tracert::BufferRef storage, TensorView view);
   void becomeFailed(Status why);
   PlaceholderSource *source() const { return pendingSource; }
+  /// Of a value that was wrapped, also after its transform has left the stack.
+  const Wrapping *wrapping() const { return wrapped; }
   const Status &failure() const;
 
 private:
+  friend class WrapperSet;
+  friend Status ensureReady(const Value &value);
   ValueImpl() = default;
   void destroy();
   static ValueImpl *acquire();
@@ -84,6 +99,7 @@ private:
   tracert::BufferRef storage;
   PlaceholderSource *pendingSource = nullptr;
   Status *why = nullptr;
+  Wrapping *wrapped = nullptr;
 };
 
 class Value {
@@ -114,7 +130,16 @@ private:
   ValueImpl *impl = nullptr;
 };
 
-/// Makes a placeholder ready; returns the failure of a Failed value.
+/// What the value stands for: itself, but for a wrapper whose transform has left the stack.
+const Value &settledWrapper(const Value &wrapper);
+inline const Value &settled(const Value &value) {
+  return value->wrapping() == nullptr ? value : settledWrapper(value);
+}
+/// The value below all wrappers, as the recorder and the kernels know it.
+const Value &innermost(const Value &value);
+
+/// Makes a placeholder ready; returns the failure of a Failed value. A wrapper has data once its
+/// transform has left the stack.
 Status ensureReady(const Value &value);
 
 /// New contiguous value with uninitialised memory (`data` to fill is view().data).

@@ -6,63 +6,30 @@
 namespace tracec {
 
 namespace {
-
-constexpr size_t kSlots = static_cast<size_t>(TransformSlot::Count);
-thread_local Transform *stack[kSlots] = {};
-/// How many slots are filled: the one branch that plain eager code pays.
-thread_local int activeCount = 0;
-
 LocationProvider locationProvider = nullptr;
-
-Result<Values> callFrom(size_t slot, const OpCall &call, std::span<const Value> operands) {
-  for (; slot < kSlots; ++slot) {
-    if (Transform *transform = stack[slot]) {
-      // The slot number travels in the context pointer, so Next needs no storage.
-      Next next(
-          [](void *context, const OpCall &inner, std::span<const Value> innerOperands) {
-            return callFrom(reinterpret_cast<uintptr_t>(context), inner, innerOperands);
-          },
-          reinterpret_cast<void *>(slot + 1));
-      return transform->apply(call, operands, next);
-    }
-  }
-  return evaluate(call, operands);
-}
-
 } // namespace
-
-Transform *activeTransform(TransformSlot slot) { return stack[static_cast<size_t>(slot)]; }
-
-Transform *setActiveTransform(TransformSlot slot, Transform *transform) {
-  Transform *previous = stack[static_cast<size_t>(slot)];
-  stack[static_cast<size_t>(slot)] = transform;
-  activeCount += (transform != nullptr) - (previous != nullptr);
-  return previous;
-}
 
 uint64_t &creationSerial() {
   thread_local uint64_t serial = 0;
   return serial;
 }
 
-bool anyTransformActive() { return activeCount != 0; }
-
 Result<Values> dispatch(const OpCall &call, std::span<const Value> operands) {
-  if (activeCount == 0) [[likely]] {
+  if (!hasTransforms()) [[likely]] {
     return evaluate(call, operands);
   }
-  return callFrom(0, call, operands);
+  return stack().apply(call, operands);
 }
 
 Result<Value> dispatchConsuming(const OpCall &call, Value &consumed, std::span<const Value> rest) {
-  if (activeCount == 0) [[likely]] {
+  if (!hasTransforms()) [[likely]] {
     return evaluateConsuming(call, consumed, rest);
   }
   Values operands;
   operands.reserve(rest.size() + 1);
   operands.push_back(consumed);
   operands.insert(operands.end(), rest.begin(), rest.end());
-  TRACERT_ASSIGN(Values results, callFrom(0, call, operands));
+  TRACERT_ASSIGN(Values results, stack().apply(call, operands));
   consumed = Value();
   return std::move(results.front());
 }

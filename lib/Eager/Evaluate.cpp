@@ -1,6 +1,6 @@
 #include "Eager/Evaluate.h"
 
-#include "Ops/Decompose.h"
+#include "Eager/ValueEmitter.h"
 #include "tracert/FlatPointwise.h"
 #include "tracert/ThreadPool.h"
 
@@ -75,33 +75,15 @@ Result<Values> evaluateView(const OpCall &call, std::span<const Value> operands)
   return Values{std::move(alias)};
 }
 
-/// Emits the ops of a decomposition by dispatching them below the transforms.
-class EagerEmitter : public OpEmitter {
-public:
-  explicit EagerEmitter(std::span<const Value> operands)
-      : values(operands.begin(), operands.end()) {}
-  TensorType typeOf(Handle handle) const override { return values[handle]->type(); }
-  Result<Handle> emit(const OpCall &call, std::span<const Handle> operands) override {
-    Values inputs;
-    for (Handle handle : operands) {
-      inputs.push_back(values[handle]);
-    }
-    TRACERT_ASSIGN(Values results, evaluate(call, inputs));
-    values.push_back(std::move(results.front()));
-    return static_cast<Handle>(values.size() - 1);
-  }
-  Values values;
-};
-
 Result<Values> evaluateComposite(const OpCall &call, std::span<const Value> operands) {
   TRACERT_TRY(inferValueTypes(call, operands).status());
-  EagerEmitter emitter(operands);
+  ValueEmitter emitter(evaluate);
   std::vector<OpEmitter::Handle> handles;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    handles.push_back(static_cast<OpEmitter::Handle>(i));
+  for (const Value &operand : operands) {
+    handles.push_back(emitter.add(operand));
   }
   TRACERT_ASSIGN(OpEmitter::Handle result, decompose(call, handles, emitter));
-  return Values{std::move(emitter.values[result])};
+  return Values{emitter[result]};
 }
 
 /// False for broadcast views, whose positions share memory and must not be written one by one.
@@ -181,7 +163,7 @@ bool runFlat(tracert::OpKind kind, std::span<const Value> operands, ValueImpl &r
 
 Result<Value> dispatchOne(const OpCall &call, std::span<const Value> operands) {
   const tracert::OpInfo &info = call.info();
-  if (!anyTransformActive() && info.isPointwise() && info.attrCount == 0 &&
+  if (!hasTransforms() && info.isPointwise() && info.attrCount == 0 &&
       info.family != tracert::OpFamily::Select) {
     if (const Value *shaped = commonShape(info, operands)) {
       DType dtype =

@@ -13,9 +13,6 @@ Result<Value> dispatchOne(const OpCall &call, std::span<const Value> operands);
 /// is a kTraitSet op and nothing else holds the value or its memory, the result reuses that memory.
 Result<Value> evaluateConsuming(const OpCall &call, Value &consumed, std::span<const Value> rest);
 
-/// Whether any transform is active on this thread.
-bool anyTransformActive();
-
 /// The kernel context of this thread's options.
 tracert::KernelContext kernelContext();
 

@@ -154,8 +154,8 @@ Status inPlace(OpKind kind, Tensor &x, const Operand &y) {
     return tracert::shapeWouldChange(shape, result->shape());
   }
   bool isNumber = y.isScalar || y.value->shape().empty();
-  if (Transform *trace = activeTransform(TransformSlot::Trace); trace && !isNumber) {
-    trace->expectSameShape(operands[0].value, result);
+  if (!isNumber) {
+    TRACERT_TRY(stack().expectSameShape(operands[0].value, result));
   }
   TRACERT_ASSIGN(result, castTo(std::move(result), dtype));
   operands[0].value = Value();
@@ -258,15 +258,12 @@ OpCall broadcastToCall(const Dims &shape) {
 }
 
 Result<int64_t> hostInt(const Value &value) {
-  if (Transform *trace = activeTransform(TransformSlot::Trace)) {
-    TRACERT_TRY(trace->onHostRead(value));
+  TRACERT_ASSIGN(Value host, stack().onHostRead(value));
+  if (!host->shape().empty() || !isInteger(host->dtype())) {
+    return Status::invalidType("expected an integer of rank 0, got " + host->type().str());
   }
-  TRACERT_TRY(ensureReady(value));
-  if (!value->shape().empty() || !isInteger(value->dtype())) {
-    return Status::invalidType("expected an integer of rank 0, got " + value->type().str());
-  }
-  const void *data = value->view().data;
-  switch (value->dtype()) {
+  const void *data = host->view().data;
+  switch (host->dtype()) {
   case DType::UInt8:
     return *static_cast<const uint8_t *>(data);
   case DType::Int32:

@@ -138,8 +138,8 @@ Result<Value> scalarValue(const PythonScalar &scalar, DType dtype) {
   TRACERT_ASSIGN(Scalar constant, convertScalar(scalar, dtype));
   TRACERT_ASSIGN(Value value, allocateValue({dtype, {}}));
   std::memcpy(value->view().data, &constant.bits, dtypeSize(dtype));
-  if (Transform *trace = activeTransform(TransformSlot::Trace)) [[unlikely]] {
-    return trace->onScalar(scalar, std::move(value));
+  if (hasTransforms()) [[unlikely]] {
+    return stack().onScalar(scalar, std::move(value));
   }
   return value;
 }
@@ -158,9 +158,7 @@ Result<Value> castTo(Value value, DType dtype) {
 
 Result<Value> sizeAs(Value size, DType dtype) {
   if (tracert::isInteger(dtype) && dtype != size->dtype()) {
-    if (Transform *trace = activeTransform(TransformSlot::Trace)) {
-      TRACERT_TRY(trace->expectFits(size, dtype));
-    }
+    TRACERT_TRY(stack().expectFits(size, dtype));
   }
   return castTo(std::move(size), dtype);
 }

@@ -1,8 +1,9 @@
 #include "tracec/Tensor.h"
 
 #include "Eager/Evaluate.h"
+#include "Eager/ValueEmitter.h"
+#include "Ops/Views.h"
 #include "tracec/Functional.h"
-#include "tracert/generated/OpAttrs.h"
 
 #include <algorithm>
 
@@ -31,49 +32,26 @@ Result<Value> applyStep(const Value &base, const PathStep &step) {
   return std::move(results.front());
 }
 
-/// `part` in the shape of `base`. In a trace the sizes are recorded ops, so that they may change.
-Result<Value> reshapeLike(Value part, const Value &base) {
-  Values operands{std::move(part)};
-  Dims shape = base->shape();
-  for (size_t i = 0; i < shape.size() && activeTransform(TransformSlot::Trace); ++i) {
-    // A size of 1, too: it may be a count, which a replay does not know yet.
-    TRACERT_ASSIGN(Value size, axisSize(base, Dims{static_cast<int64_t>(i)}));
-    operands.push_back(std::move(size));
-    shape[i] = tracert::kFromOperand;
+/// Through the whole stack.
+class StackEmitter final : public ValueEmitter {
+public:
+  StackEmitter() : ValueEmitter(dispatch) {}
+  Result<std::optional<int64_t>> fixedSize(Handle handle, size_t axis) override {
+    return stack().fixedSize((*this)[handle], axis);
   }
-  TRACERT_ASSIGN(Values results, dispatch(reshapeCall(shape), operands));
-  return std::move(results.front());
-}
+};
 
 /// The base with the part that `step` views replaced by `part`.
 Result<Value> applyInverse(const Value &base, const PathStep &step, Value part) {
-  switch (step.call.kind) {
-  case OpKind::subtensor: {
-    Values operands{base, std::move(part)};
-    operands.insert(operands.end(), step.extras.begin(), step.extras.end());
-    TRACERT_ASSIGN(Values results, dispatch({OpKind::set_subtensor, step.call.attrs}, operands));
-    return std::move(results.front());
+  StackEmitter emitter;
+  std::vector<OpEmitter::Handle> operands{emitter.add(base)};
+  for (const Value &extra : step.extras) {
+    operands.push_back(emitter.add(extra));
   }
-  case OpKind::permute: {
-    const Dims &axes = tracert::attrs::permute::axes(step.call);
-    Dims inverse(axes.size());
-    for (size_t i = 0; i < axes.size(); ++i) {
-      inverse[static_cast<size_t>(axes[i])] = static_cast<int64_t>(i);
-    }
-    TRACERT_ASSIGN(Values results,
-                   dispatch({OpKind::permute, {AttrValue::ints(inverse)}}, {&part, 1}));
-    return std::move(results.front());
-  }
-  case OpKind::reshape:
-    return reshapeLike(std::move(part), base);
-  default:
-    return Status::invalidArgument("this view is read-only (it was made by '" +
-                                   std::string(step.call.info().name) +
-                                   "'); write to a copy of it instead");
-  }
+  OpEmitter::Handle partHandle = emitter.add(std::move(part));
+  TRACERT_ASSIGN(OpEmitter::Handle whole, putBack(step.call, operands, partHandle, emitter));
+  return emitter[whole];
 }
-
-uint64_t activeSerial();
 
 } // namespace
 
@@ -82,8 +60,8 @@ uint64_t activeSerial();
 //===----------------------------------------------------------------------===//
 
 Result<Value> readCell(Cell &cell) {
-  if (Transform *trace = activeTransform(TransformSlot::Trace)) [[unlikely]] {
-    return trace->readCell(cell);
+  if (hasTransforms() || cell.value->wrapping()) [[unlikely]] {
+    return stack().readCell(cell);
   }
   return cell.value;
 }
@@ -95,11 +73,7 @@ Status writeCell(const CellRef &cell, Value value) {
   while (Tensor *view = cell->firstCachedView) {
     view->dropCache();
   }
-  if (Transform *trace = activeTransform(TransformSlot::Trace)) [[unlikely]] {
-    return trace->writeCell(*cell.get(), std::move(value));
-  }
-  cell->value = std::move(value);
-  return Status();
+  return stack().writeCell(*cell.get(), std::move(value));
 }
 
 //===----------------------------------------------------------------------===//
@@ -198,26 +172,18 @@ void Tensor::forgetCache(Cell *owner) const {
   cached = Value();
 }
 
-namespace {
-uint64_t activeSerial() {
-  Transform *trace = activeTransform(TransformSlot::Trace);
-  return trace ? trace->serial() : 0;
-}
-} // namespace
-
 Result<Value> Tensor::read() const {
-  if (path) {
-    if (Transform *trace = activeTransform(TransformSlot::Trace)) [[unlikely]] {
-      if (Value known = trace->readView(*cell.get(), path.get())) {
-        return known;
-      }
+  if (path && hasTransforms()) [[unlikely]] {
+    TRACERT_ASSIGN(Value known, stack().readView(*cell.get(), path.get()));
+    if (known) {
+      return known;
     }
   }
   TRACERT_ASSIGN(Value base, readCell(*cell.get()));
   if (!path) {
     return base;
   }
-  if (cached && cachedBase == base.get() && cachedSerial == activeSerial()) {
+  if (cached && cachedBase == base.get() && cachedSerial == stackSerial()) {
     return cached;
   }
   dropCache();
@@ -225,7 +191,7 @@ Result<Value> Tensor::read() const {
   for (const PathStep *step : stepsOf(path.get())) {
     TRACERT_ASSIGN(value, applyStep(value, *step));
   }
-  remember(base.get(), activeSerial(), value);
+  remember(base.get(), stackSerial(), value);
   return value;
 }
 
@@ -242,11 +208,7 @@ void Tensor::remember(const ValueImpl *base, uint64_t serial, Value value) const
 }
 
 Result<TensorType> Tensor::type() const {
-  if (!path) {
-    if (Transform *trace = activeTransform(TransformSlot::Trace)) [[unlikely]] {
-      TRACERT_ASSIGN(Value value, trace->readCell(*cell.get()));
-      return value->type();
-    }
+  if (!path && !hasTransforms()) {
     return cell->value->type();
   }
   TRACERT_ASSIGN(Value value, read());
@@ -255,30 +217,25 @@ Result<TensorType> Tensor::type() const {
 
 Result<Value> Tensor::readForHost() const {
   TRACERT_ASSIGN(Value value, read());
-  if (Transform *trace = activeTransform(TransformSlot::Trace)) [[unlikely]] {
-    TRACERT_TRY(trace->onHostRead(value));
-  }
-  TRACERT_TRY(ensureReady(value));
-  return value;
+  return stack().onHostRead(value);
 }
 
 Result<Tensor> Tensor::view(const OpCall &call, std::span<const Value> extras) const {
   TRACERT_ASSIGN(Value base, readCell(*cell.get()));
   TRACERT_ASSIGN(Value value, read());
-  PathStep step{call, Values(extras.begin(), extras.end()), call.kind == OpKind::broadcast_to};
+  PathStep step{call, Values(extras.begin(), extras.end()), !canPutBack(call)};
   TRACERT_ASSIGN(Value part, applyStep(value, step));
   Tensor result;
   if (part->isAlias) {
     result.cell = cell;
     step.isReadOnly |= path && path->step.isReadOnly;
     result.path = std::make_shared<const Path>(Path{path, std::move(step)});
-    result.remember(base.get(), activeSerial(), part);
+    result.remember(base.get(), stackSerial(), part);
   } else {
     result = fromValue(part);
   }
-  if (Transform *trace = activeTransform(TransformSlot::Trace);
-      trace && call.info().has(tracert::kTraitMayCopy)) {
-    trace->onViewOrCopy(part, *cell.get(), result);
+  if (hasTransforms() && call.info().has(tracert::kTraitMayCopy)) {
+    stack().onViewOrCopy(part, *cell.get(), result);
   }
   return result;
 }
@@ -322,10 +279,10 @@ Status Tensor::writeThroughPath(Value part) {
     TRACERT_ASSIGN(part, applyInverse(bases[i], *steps[i], std::move(part)));
   }
   // A cell's value lies in logical order, or reshape would no longer give views of it.
-  bool isPermuted = std::any_of(steps.begin(), steps.end(), [](const PathStep *step) {
-    return step->call.kind == OpKind::permute;
+  bool mayBeReordered = std::any_of(steps.begin(), steps.end(), [](const PathStep *step) {
+    return putsBackReordered(step->call);
   });
-  if (isPermuted && part->isAlias) {
+  if (mayBeReordered && part->isAlias) {
     auto everything = std::make_shared<IndexItems>();
     everything->items.resize(base->shape().size());
     Values operands{std::move(base), std::move(part)};
@@ -338,11 +295,14 @@ Status Tensor::writeThroughPath(Value part) {
 
 Status Tensor::setInPlace(const OpCall &call, std::span<const Value> rest, bool *done) {
   *done = false;
-  if (anyTransformActive()) {
+  if (hasTransforms()) {
     return Status();
   }
   while (Tensor *view = cell->firstCachedView) {
     view->dropCache();
+  }
+  if (cell->value->wrapping()) [[unlikely]] {
+    cell->value = settled(cell->value);
   }
   if (!path) {
     TRACERT_ASSIGN(Value fresh, dispatchConsuming(call, cell->value, rest));

@@ -5,6 +5,9 @@
 
 namespace tracec {
 
+/// In Wrappers.cpp.
+void dropWrapping(Wrapping *wrapping);
+
 namespace {
 
 /// Freed ValueImpls of this thread, linked through their first word, so that making a value costs
@@ -43,6 +46,9 @@ ValueImpl *ValueImpl::acquire() {
 void ValueImpl::destroy() {
   if (pendingSource) {
     pendingSource->release();
+  }
+  if (wrapped) {
+    dropWrapping(wrapped);
   }
   delete why;
   this->~ValueImpl();
@@ -103,7 +109,19 @@ Status ensureReady(const Value &value) {
   if (value->state() == ValueImpl::State::Failed) {
     return value->failure();
   }
-  return value->source()->fill(*value.get());
+  if (value->state() == ValueImpl::State::Pending) {
+    return value->source()->fill(*value.get());
+  }
+  const Value &inner = settled(value);
+  if (inner == value) {
+    return Status::invalidArgument("the tensor is a transform's, which has not ended")
+        .withAdvice("read it in the thread of the transform, or after it has ended");
+  }
+  TRACERT_TRY(ensureReady(inner));
+  value->storage = inner->buffer();
+  value->memory = inner->view();
+  value->stateTag = ValueImpl::State::Ready;
+  return Status();
 }
 
 Result<Value> allocateValue(const TensorType &type) {

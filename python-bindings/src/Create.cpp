@@ -36,6 +36,17 @@ bool checkDevice(PyObject *device) {
   return false;
 }
 
+void nameValue(const Value &value, PyObject *name) {
+  Py_ssize_t size;
+  const char *text = PyUnicode_AsUTF8AndSize(name, &size);
+  if (!text) {
+    // Lone surrogates: a name for Python's eyes only.
+    PyErr_Clear();
+    return;
+  }
+  stack().onName(value, {text, static_cast<size_t>(size)});
+}
+
 PyObject *tensorFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
   static constexpr Parameters<6> kParameters{
       "tensor", {"data", "dtype", "device", "const", "copy", "name"}, 1, 3};
@@ -63,7 +74,11 @@ PyObject *tensorFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *
                        tracert::dtypeName(*dtype).data(),
                        tracert::dtypeName(value->dtype()).data());
   }
-  PyObject *result = wrapResult(ownValue(std::move(value), bound[0]));
+  Result<Value> own = ownValue(std::move(value), bound[0]);
+  if (own.ok() && isGiven(bound[5])) {
+    nameValue(*own, bound[5]);
+  }
+  PyObject *result = wrapResult(std::move(own));
   if (result) {
     tensorOf(result).cellRef()->isConst = isConst;
     reinterpret_cast<TensorObject *>(result)->name =
@@ -143,13 +158,12 @@ Result<Value> combineSizes(OpKind kind, const Value &size, int64_t number) {
 
 /// The last element of arange(count) must fit, as an int would have to.
 Status expectLastFits(const Value &count, DType dtype) {
-  Transform *trace = activeTransform(TransformSlot::Trace);
-  if (!trace || !tracert::isInteger(dtype) || dtype == DType::Int64) {
+  if (!tracert::isInteger(dtype) || dtype == DType::Int64) {
     return {};
   }
   TRACERT_ASSIGN(Value atLeastOne, combineSizes(OpKind::maximum, count, 1));
   TRACERT_ASSIGN(Value last, combineSizes(OpKind::sub, atLeastOne, 1));
-  return trace->expectFits(last, dtype);
+  return stack().expectFits(last, dtype);
 }
 
 /// arange(size): the count stays symbolic.
@@ -287,7 +301,7 @@ PyObject *rebuildTensor(PyObject *, PyObject *state) {
     return raise(value.status());
   }
   std::memcpy((*value)->view().data, bytes, static_cast<size_t>(byteCount));
-  PyObject *result = wrapResult(enterTransforms(std::move(*value)));
+  PyObject *result = wrapResult(stack().onHostData(std::move(*value)));
   if (result) {
     tensorOf(result).cellRef()->isConst = isConst != 0;
     reinterpret_cast<TensorObject *>(result)->name =

@@ -72,7 +72,7 @@ bool stackSequence(PyObject *object, std::optional<DType> dtype, Value &value) {
 
 /// Ends the reading of host data.
 bool enter(Value &value) {
-  Result<Value> seen = enterTransforms(std::move(value));
+  Result<Value> seen = stack().onHostData(std::move(value));
   if (!seen.ok()) {
     return fail(seen.status());
   }
@@ -82,7 +82,7 @@ bool enter(Value &value) {
 
 bool readTensor(PyObject *object, Value &value) {
   const Tensor &tensor = tensorOf(object);
-  if (!tensor.isView() && !activeTransform(TransformSlot::Trace)) [[likely]] {
+  if (!tensor.isView() && !hasTransforms()) [[likely]] {
     value = tensor.cellRef()->value;
     return true;
   }
@@ -147,15 +147,6 @@ bool resolveSizes(PyObject *const *objects, size_t count, Operand *operands) {
 }
 
 } // namespace
-
-Result<Value> enterTransforms(Value value) {
-  for (int slot = 0; slot < static_cast<int>(TransformSlot::Count); ++slot) {
-    if (Transform *transform = activeTransform(static_cast<TransformSlot>(slot))) {
-      TRACERT_ASSIGN(value, transform->onHostData(std::move(value)));
-    }
-  }
-  return value;
-}
 
 Result<Value> ownValue(Value value, PyObject *source) {
   // Not by the value alone: that of a whole tensor may lie in another one's memory by chance, which

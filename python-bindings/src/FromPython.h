@@ -41,6 +41,5 @@ bool readIndexArray(PyObject *object, Value &value);
 bool borrowArray(PyObject *object, Value &value);
 
 /// Lets the active transforms see a value made from host data.
-Result<Value> enterTransforms(Value value);
 
 } // namespace tracec::python

@@ -225,44 +225,31 @@ Result<Value> sizeValue(PyObject *size) {
 
 Result<int64_t> bakeSize(PyObject *size) {
   TRACERT_ASSIGN(Value value, sizeValue(size));
-  TRACERT_ASSIGN(Value host, readHost(value));
-  return hostInt(host);
+  return hostInt(value);
 }
 
 Result<int64_t> hostSize(const Tensor &tensor, int64_t axis) {
-  Transform *trace = activeTransform(TransformSlot::Trace);
-  if (!trace) {
-    TRACERT_ASSIGN(TensorType type, tensor.type());
-    return type.shape[static_cast<size_t>(axis)];
-  }
   TRACERT_ASSIGN(Value value, tensor.read());
-  if (trace->isAlwaysOne(value, static_cast<size_t>(axis))) {
-    return 1;
+  TRACERT_ASSIGN(std::optional<int64_t> fixed, stack().fixedSize(value, static_cast<size_t>(axis)));
+  if (fixed) {
+    return *fixed;
   }
-  TRACERT_ASSIGN(Value recorded, axisSize(value, Dims{axis}));
-  TRACERT_ASSIGN(Value host, readHost(recorded));
-  return hostInt(host);
+  TRACERT_ASSIGN(Value size, axisSize(value, Dims{axis}));
+  return hostInt(size);
 }
 
 PyObject *wrapShape(const Tensor &tensor) {
-  Result<TensorType> type = tensor.type();
-  if (!type.ok()) {
-    return raise(type.status());
+  Result<Value> source = tensor.read();
+  if (!source.ok()) {
+    return raise(source.status());
   }
-  Value source;
-  Transform *trace = activeTransform(TransformSlot::Trace);
-  if (trace) {
-    Result<Value> value = tensor.read();
-    if (!value.ok()) {
-      return raise(value.status());
-    }
-    source = std::move(*value);
-  }
-  PyObject *shape = PyTuple_New(static_cast<Py_ssize_t>(type->rank()));
-  for (size_t i = 0; shape && i < type->rank(); ++i) {
-    PyObject *item = source && !trace->isAlwaysOne(source, i)
-                         ? makeSize(source, static_cast<int64_t>(i), {})
-                         : PyLong_FromLongLong(source ? 1 : type->shape[i]);
+  size_t rank = (*source)->shape().size();
+  PyObject *shape = PyTuple_New(static_cast<Py_ssize_t>(rank));
+  for (size_t i = 0; shape && i < rank; ++i) {
+    Result<std::optional<int64_t>> fixed = stack().fixedSize(*source, i);
+    PyObject *item = !fixed.ok() ? raise(fixed.status())
+                     : *fixed    ? PyLong_FromLongLong(**fixed)
+                                 : makeSize(*source, static_cast<int64_t>(i), {});
     if (!item) {
       Py_CLEAR(shape);
       break;

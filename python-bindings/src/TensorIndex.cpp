@@ -279,14 +279,6 @@ bool ParsedIndex::readSlice(PyObject *object) {
   return true;
 }
 
-/// The one element in memory of its own: sharing the base's would keep the base from being written
-/// in place.
-Result<Value> ownElement(const Value &part) {
-  TRACERT_ASSIGN(Value own, allocateValue({part->dtype(), {}}));
-  std::memcpy(own->view().data, part->view().data, tracert::dtypeSize(part->dtype()));
-  return own;
-}
-
 PyObject *getAt(const Tensor &tensor, const ParsedIndex &parsed, size_t rank) {
   std::shared_ptr<const IndexItems> items = normalize(parsed, rank);
   if (!items) {
@@ -302,11 +294,7 @@ PyObject *getAt(const Tensor &tensor, const ParsedIndex &parsed, size_t rank) {
   if (!value.ok()) {
     return raise(value.status());
   }
-  Result<Value> part = getItem(*value, items, parsed.extras);
-  if (isElement && part.ok() && !activeTransform(TransformSlot::Trace)) {
-    return wrapResult(ownElement(*part));
-  }
-  return wrapResult(std::move(part));
+  return wrapResult(getItem(*value, items, parsed.extras));
 }
 
 PyObject *getSubscript(PyObject *self, PyObject *index) {

@@ -256,9 +256,12 @@ PyObject *sameAnswer(PyObject *self, bool value) {
   // x != x is no way to say False for NaN, so the constant is broadcast.
   ShapeArgs shape;
   shape.shape = (*read)->shape();
-  Transform *trace = activeTransform(TransformSlot::Trace);
   for (size_t axis = 0; axis < shape.shape.size(); ++axis) {
-    if (trace && !trace->isAlwaysOne(*read, axis)) {
+    Result<std::optional<int64_t>> fixed = stack().fixedSize(*read, axis);
+    if (!fixed.ok()) {
+      return raise(fixed.status());
+    }
+    if (!*fixed) {
       Result<Value> size = axisSize(*read, Dims{static_cast<int64_t>(axis)});
       if (!size.ok()) {
         return raise(size.status());

@@ -104,13 +104,7 @@ PyObject *listOf(const TensorView &view, size_t axis, const char *data) {
 
 PyBufferProcs tensorBuffer = {getBuffer, releaseBuffer};
 
-Result<Value> readHost(const Value &value) {
-  if (Transform *trace = activeTransform(TransformSlot::Trace)) {
-    TRACERT_TRY(trace->onHostRead(value));
-  }
-  TRACERT_TRY(ensureReady(value));
-  return value;
-}
+Result<Value> readHost(const Value &value) { return stack().onHostRead(value); }
 
 PyObject *elementToPython(DType dtype, const void *data) {
   switch (dtype) {

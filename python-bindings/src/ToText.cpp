@@ -299,10 +299,7 @@ std::string valueText(const Value &value) {
 }
 
 PyObject *tensorText(PyObject *self) {
-  Result<Value> value = tensorOf(self).cellRef()->value;
-  if (tensorOf(self).isView() || activeTransform(TransformSlot::Trace)) {
-    value = tensorOf(self).read();
-  }
+  Result<Value> value = tensorOf(self).read();
   std::string text = value.ok() ? valueText(*value) : "<failed: " + value.status().message() + ">";
   text = "tensor(" + text + ")";
   return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");

@@ -43,8 +43,7 @@ Result<Tensor> subtensor(const Tensor &x, IndexItems items) {
 /// A decision that a trace must know of.
 Result<bool> sizeIsOne(const Tensor &x, size_t axis) {
   TRACERT_ASSIGN(Value value, x.read());
-  Transform *trace = activeTransform(TransformSlot::Trace);
-  return trace ? trace->decideIsOne(value, axis) : Result<bool>(value->shape()[axis] == 1);
+  return stack().decideIsOne(value, axis);
 }
 
 } // namespace

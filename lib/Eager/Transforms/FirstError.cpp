@@ -34,8 +34,7 @@ Status guardMismatch(const TraceRecord &record, const TraceGuard &guard, const S
 /// The values of a segment, computed anew and dropped after their last use.
 class OpByOp {
 public:
-  OpByOp(const TraceRecord &record, const Values &known, const PlaceholderSource *source)
-      : record(record), known(known), source(source) {}
+  OpByOp(const Values &known, const PlaceholderSource *source) : known(known), source(source) {}
 
   /// Values that `operands` read are kept until `step`.
   void use(const std::vector<VarId> &operands, uint32_t step) {
@@ -72,7 +71,6 @@ public:
   }
 
 private:
-  const TraceRecord &record;
   const Values &known;
   const PlaceholderSource *source;
   std::unordered_map<VarId, uint32_t> lastUse;
@@ -86,7 +84,7 @@ Status TraceReplayer::firstError(uint32_t end, uint32_t *failedStep) {
     return Status();
   }
   uint32_t first = record.segments[segmentsRun].firstStep;
-  OpByOp ops(record, values, this);
+  OpByOp ops(values, this);
   for (uint32_t i = first; i < end; ++i) {
     if (!record.steps[i].isConstant) {
       ops.use(record.ops[record.steps[i].index].operands, i);

@@ -38,26 +38,28 @@ void TraceRecorder::guardOnOne(const Value &value, size_t axis, bool isOne) {
   }
 }
 
-bool TraceRecorder::isAlwaysOne(const Value &value, size_t axis) {
-  bool isOne = TraceSession::isAlwaysOne(value, axis);
-  if (isOne) {
+Result<std::optional<int64_t>> TraceRecorder::fixedSize(const Value &value, size_t axis,
+                                                        Next next) {
+  TRACERT_ASSIGN(std::optional<int64_t> size, TraceSession::fixedSize(value, axis, next));
+  if (size) {
     guardOnOne(value, axis, /*isOne=*/true);
   }
-  return isOne;
+  return size;
 }
 
-Result<bool> TraceRecorder::decideIsOne(const Value &value, size_t axis) {
+Result<bool> TraceRecorder::decideIsOne(const Value &value, size_t axis, Next) {
   bool isOne = value->shape()[axis] == 1;
   guardOnOne(value, axis, isOne);
   return isOne;
 }
 
-void TraceRecorder::expectSameShape(const Value &old, const Value &now) {
+Status TraceRecorder::expectSameShape(const Value &old, const Value &now, Next) {
   addGuard({OpKind::guard_same_shape, {}}, {varOf(old), varOf(now)});
+  return Status();
 }
 
-Status TraceRecorder::expectFits(const Value &size, DType dtype) {
-  TRACERT_TRY(TraceSession::expectFits(size, dtype));
+Status TraceRecorder::expectFits(const Value &size, DType dtype, Next next) {
+  TRACERT_TRY(TraceSession::expectFits(size, dtype, next));
   addGuard({OpKind::guard_fits, {AttrValue::dtype(dtype)}}, {varOf(size)});
   return Status();
 }
@@ -95,7 +97,7 @@ std::optional<TraceGuard> TraceRecorder::viewGuard(const OpStep &step) const {
   return guard;
 }
 
-void TraceRecorder::onViewOrCopy(const Value &part, const Cell &base, const Tensor &made) {
+void TraceRecorder::onViewOrCopy(const Value &part, const Cell &base, const Tensor &made, Next) {
   if (part->traceSerial != ownSerial || producerOf[part->traceVar] == ~0u) {
     return;
   }
@@ -126,7 +128,7 @@ void TraceRecorder::onWrite(const Cell &cell) {
 // Replaying
 //===----------------------------------------------------------------------===//
 
-Result<bool> TraceReplayer::decideIsOne(const Value &value, size_t axis) {
+Result<bool> TraceReplayer::decideIsOne(const Value &value, size_t axis, Next) {
   int64_t size = value->shape()[axis];
   if (size != tracert::kUnknownDim) {
     return size == 1;
@@ -138,9 +140,9 @@ Result<bool> TraceReplayer::decideIsOne(const Value &value, size_t axis) {
   return tracert::attrs::guard_one::is_one(record.guards[guard->second].call);
 }
 
-Status TraceReplayer::expectFits(const Value &size, DType dtype) {
+Status TraceReplayer::expectFits(const Value &size, DType dtype, Next next) {
   if (size->state() == ValueImpl::State::Ready) {
-    return TraceSession::expectFits(size, dtype);
+    return next.expectFits(size, dtype);
   }
   bool isGuarded =
       std::any_of(record.guards.begin(), record.guards.end(), [&](const TraceGuard &guard) {

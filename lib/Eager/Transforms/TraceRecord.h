@@ -124,6 +124,8 @@ struct TypeKey {
 /// How a call's arguments look; what CallArguments says without the data.
 struct CallSignature {
   std::string structure;
+  /// See Transform::traceKey().
+  std::string transforms;
   /// Per argument, the first one with its cell, the first one that is the very same tensor, and
   /// whether it is a view.
   std::vector<uint32_t> cellOf;

@@ -37,14 +37,14 @@ TraceRecorder::TraceRecorder(const CallArguments &call, CallSignature signature,
     if (record.signature.sameAs[i] != i) {
       continue;
     }
-    // No transform is active yet, so this reads the committed value.
+    // This call is not on the stack yet, so this reads the committed value.
     Result<Value> value = tensor.read();
     if (!value.ok()) {
       continue;
     }
-    VarId var = newSlot({TraceSlot::Kind::Argument, i, {}, 0}, *value);
+    VarId var = newSlot({TraceSlot::Kind::Argument, i, {}, 0}, innermost(*value));
     if (tensor.isView()) {
-      viewArguments.push_back({cell, tensor.pathIdentity(), *value});
+      viewArguments.push_back({cell, tensor.pathIdentity(), innermost(*value)});
     } else {
       slotOfCell[cell] = record.slotOfVar[var];
     }
@@ -113,7 +113,7 @@ VarId TraceRecorder::varOf(const Value &value) {
 Result<Values> TraceRecorder::apply(const OpCall &call, std::span<const Value> operands,
                                     Next next) {
   OpStep step{call, {}, {}, currentLocation(), evalOptions().indexMode};
-  TRACERT_ASSIGN(Values results, next(call, operands));
+  TRACERT_ASSIGN(Values results, next.apply(call, operands));
   for (const Value &operand : operands) {
     step.operands.push_back(varOf(operand));
   }
@@ -156,11 +156,11 @@ Result<Value> TraceRecorder::onConstant(ConstantTag tag, const PythonScalar &sca
   return value;
 }
 
-Result<Value> TraceRecorder::readCell(Cell &cell) {
+Result<Value> TraceRecorder::readCell(Cell &cell, Next next) {
   if (auto waiting = pending.find(&cell); waiting != pending.end()) {
     return waiting->second;
   }
-  Value value = cell.value;
+  TRACERT_ASSIGN(Value value, next.readCell(cell));
   if (isOwn(cell) || written.contains(&cell) || slotOfCell.contains(&cell)) {
     return value;
   }
@@ -174,13 +174,13 @@ Result<Value> TraceRecorder::readCell(Cell &cell) {
     }
   }
   slotOfCell[&cell] = static_cast<uint32_t>(record.slots.size());
-  newSlot(std::move(slot), value);
+  newSlot(std::move(slot), innermost(value));
   return value;
 }
 
-Status TraceRecorder::storeCell(Cell &cell, Value value) {
+Status TraceRecorder::storeCell(Cell &cell, Value value, Next next) {
   // A cell that is written before it was read becomes a slot now, so that its write has a place.
-  TRACERT_TRY(readCell(cell).status());
+  TRACERT_TRY(readCell(cell, next).status());
   if (!written.contains(&cell)) {
     cell.retain();
     writtenOrder.push_back(CellRef(&cell));
@@ -222,11 +222,11 @@ void TraceRecorder::endSegment(bool isExcluded) {
   }
 }
 
-Status TraceRecorder::onHostRead(const Value &value) {
+Result<Value> TraceRecorder::onHostRead(const Value &value, Next next) {
   // As in a replay, only a value that is not there yet ends the segment and commits.
   if (value->traceSerial != ownSerial ||
       madeAtStep[value->traceVar] < int64_t(record.segments.back().firstStep)) {
-    return Status();
+    return next.onHostRead(value);
   }
   // A size that a replay knows without computing is not worth a commit: there it is no host read.
   if (!isKnownSize[value->traceVar]) {
@@ -234,7 +234,7 @@ Status TraceRecorder::onHostRead(const Value &value) {
   }
   endSegment(/*isExcluded=*/false);
   record.segments.emplace_back().firstStep = static_cast<uint32_t>(record.steps.size());
-  return Status();
+  return next.onHostRead(value);
 }
 
 Status TraceRecorder::beginExcluded() {
@@ -246,7 +246,7 @@ Status TraceRecorder::beginExcluded() {
 
 Status TraceRecorder::finish(std::span<const Tensor> results) {
   for (const CellRef &cell : writtenOrder) {
-    const Value &value = written[cell.get()];
+    const Value &value = innermost(written[cell.get()]);
     if (value->traceSerial == ownSerial) {
       record.writes.push_back({slotOfCell[cell.get()], value->traceVar});
     } else if (auto known = externals.find(value.get()); known != externals.end()) {
@@ -255,7 +255,7 @@ Status TraceRecorder::finish(std::span<const Tensor> results) {
   }
   for (const Tensor &result : results) {
     TRACERT_ASSIGN(Value value, result.read());
-    record.results.push_back(varOf(value));
+    record.results.push_back(varOf(innermost(value)));
   }
   commit();
   endSegment(/*isExcluded=*/false);

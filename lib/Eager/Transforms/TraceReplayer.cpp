@@ -30,17 +30,17 @@ TraceReplayer::TraceReplayer(const CallArguments &call, std::shared_ptr<Compiled
         failure = value.status();
         break;
       }
-      values[slot.var] = *value;
+      values[slot.var] = innermost(*value);
       if (tensor.isView()) {
-        viewArguments.push_back({tensor.cellRef().get(), tensor.pathIdentity(), *value});
+        viewArguments.push_back({tensor.cellRef().get(), tensor.pathIdentity(), values[slot.var]});
       }
       break;
     }
     case TraceSlot::Kind::ArgumentBase:
-      values[slot.var] = call.tensors[slot.argument].cellRef()->value;
+      values[slot.var] = innermost(call.tensors[slot.argument].cellRef()->value);
       break;
     case TraceSlot::Kind::Captured:
-      values[slot.var] = slot.cell->value;
+      values[slot.var] = innermost(slot.cell->value);
       break;
     case TraceSlot::Kind::Loose:
       break;
@@ -349,7 +349,7 @@ Status TraceReplayer::rereadCaptures() {
       continue;
     }
     const Value &now =
-        isBase ? arguments.tensors[slot.argument].cellRef()->value : slot.cell->value;
+        innermost(isBase ? arguments.tensors[slot.argument].cellRef()->value : slot.cell->value);
     DType then = record.vars[slot.var].dtype;
     if (now->dtype() != then) {
       return fail("TC0206", "dtype", nextOp(), SourceLoc{},
@@ -362,15 +362,15 @@ Status TraceReplayer::rereadCaptures() {
   return Status();
 }
 
-Result<Value> TraceReplayer::readCell(Cell &cell) {
+Result<Value> TraceReplayer::readCell(Cell &cell, Next next) {
   if (mustRereadCaptures && !isOver) {
     TRACERT_TRY(rereadCaptures());
   }
   auto pending = overlay.find(&cell);
-  return pending != overlay.end() ? pending->second.second : cell.value;
+  return pending != overlay.end() ? pending->second.second : next.readCell(cell);
 }
 
-Status TraceReplayer::storeCell(Cell &cell, Value value) {
+Status TraceReplayer::storeCell(Cell &cell, Value value, Next) {
   if (isOver) {
     return failure;
   }
@@ -423,11 +423,11 @@ Status TraceReplayer::runSegments() {
   return Status();
 }
 
-Status TraceReplayer::onHostRead(const Value &value) {
-  if (value->traceSerial != ownSerial || value->state() == ValueImpl::State::Ready) {
-    return Status();
+Result<Value> TraceReplayer::onHostRead(const Value &value, Next next) {
+  if (value->traceSerial == ownSerial && value->state() != ValueImpl::State::Ready) {
+    TRACERT_TRY(fill(*value.get()));
   }
-  return fill(*value.get());
+  return next.onHostRead(value);
 }
 
 Status TraceReplayer::fill(ValueImpl &value) {
@@ -479,7 +479,7 @@ Status TraceReplayer::finish(std::span<const Tensor> results) {
   Values returned;
   for (const Tensor &result : results) {
     TRACERT_ASSIGN(Value value, result.read());
-    returned.push_back(std::move(value));
+    returned.push_back(innermost(value));
   }
   TRACERT_TRY(checkConstants());
   if (position < record.steps.size() || sawUnexpectedConstant) {
@@ -504,7 +504,7 @@ Status TraceReplayer::finish(std::span<const Tensor> results) {
     TRACERT_TRY(checkComputed(value));
   }
   for (auto &[cell, entry] : overlay) {
-    TRACERT_TRY(checkComputed(entry.second));
+    TRACERT_TRY(checkComputed(innermost(entry.second)));
   }
   commit();
   isOver = true;

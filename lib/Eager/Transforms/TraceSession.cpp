@@ -31,26 +31,26 @@ Status traceMismatch(TraceMismatch mismatch, const std::string &detail, const st
 TraceSession::TraceSession(const CallArguments &arguments)
     : arguments(arguments), ownSerial(nextTraceSerial()) {}
 
-Value TraceSession::readView(const Cell &cell, const void *path) {
+Result<Value> TraceSession::readView(const Cell &cell, const void *path, Next next) {
   for (const ViewArgument &view : viewArguments) {
     if (view.cell == &cell && view.path == path) {
       return view.value;
     }
   }
-  return Value();
+  return next.readView(cell, path);
 }
 
-Status TraceSession::writeCell(Cell &cell, Value value) {
+Status TraceSession::writeCell(Cell &cell, Value value, Next next) {
   onWrite(cell);
   std::erase_if(viewArguments, [&](const ViewArgument &view) { return view.cell == &cell; });
   if (isOwn(cell)) {
-    cell.value = std::move(value);
-    return Status();
+    return next.writeCell(cell, std::move(value));
   }
-  return storeCell(cell, std::move(value));
+  return storeCell(cell, std::move(value), next);
 }
 
-Result<Value> TraceSession::onHostData(Value value) {
+Result<Value> TraceSession::onHostData(Value value, Next next) {
+  TRACERT_ASSIGN(value, next.onHostData(std::move(value)));
   // A borrowed array may change later, and constants are compared and compiled as bytes in order.
   if (value->buffer()->isForeign() || !value->view().isContiguous()) {
     TRACERT_ASSIGN(Value copy, allocateValue(value->type()));
@@ -60,25 +60,19 @@ Result<Value> TraceSession::onHostData(Value value) {
   return onConstant(ConstantTag::Array, {}, std::move(value));
 }
 
-bool TraceSession::isAlwaysOne(const Value &value, size_t axis) {
-  if (value->traceSerial != ownSerial) {
-    return value->shape()[axis] == 1;
-  }
-  return (currentRecord().alwaysOnes[value->traceVar] >> axis & 1) != 0;
+Result<std::optional<int64_t>> TraceSession::fixedSize(const Value &value, size_t axis, Next) {
+  bool isAlwaysOne = value->traceSerial == ownSerial
+                         ? (currentRecord().alwaysOnes[value->traceVar] >> axis & 1) != 0
+                         : value->shape()[axis] == 1;
+  return isAlwaysOne ? std::optional<int64_t>(1) : std::nullopt;
 }
 
-Status TraceSession::expectFits(const Value &size, DType dtype) {
-  if (size->state() != ValueImpl::State::Ready) {
-    return Status();
-  }
-  // No host read: Python does not get to see the number.
-  int64_t number = *static_cast<const int64_t *>(size->view().data);
-  return tracert::integerFits(number, dtype)
-             ? Status()
-             : tracert::integerDoesNotFit(std::to_string(number), dtype);
+Status TraceSession::expectFits(const Value &size, DType dtype, Next next) {
+  return size->state() == ValueImpl::State::Ready ? next.expectFits(size, dtype) : Status();
 }
 
-Result<Value> TraceSession::onScalar(const PythonScalar &scalar, Value value) {
+Result<Value> TraceSession::onScalar(const PythonScalar &scalar, Value value, Next next) {
+  TRACERT_ASSIGN(value, next.onScalar(scalar, std::move(value)));
   ConstantTag tag = scalar.kind == PythonScalar::Kind::Bool  ? ConstantTag::PythonBool
                     : scalar.kind == PythonScalar::Kind::Int ? ConstantTag::PythonInt
                                                              : ConstantTag::PythonFloat;

@@ -10,10 +10,10 @@ namespace tracec {
 class TraceSession : public Transform {
 public:
   explicit TraceSession(const CallArguments &arguments);
-  uint64_t serial() const override { return ownSerial; }
+  uint64_t serial() const { return ownSerial; }
   /// A view argument is an input of its own until its cell is written.
-  Value readView(const Cell &cell, const void *path) override;
-  Status writeCell(Cell &cell, Value value) override;
+  Result<Value> readView(const Cell &cell, const void *path, Next next) override;
+  Status writeCell(Cell &cell, Value value, Next next) override;
   /// An excluded region begins here.
   virtual Status beginExcluded() = 0;
   virtual Status finish(std::span<const Tensor> results) = 0;
@@ -22,10 +22,10 @@ public:
   enum class FindError : uint8_t { No, Yes };
   virtual Status abandon(FindError findError) = 0;
   virtual Result<Value> onConstant(ConstantTag tag, const PythonScalar &scalar, Value value) = 0;
-  Result<Value> onHostData(Value value) final;
-  Result<Value> onScalar(const PythonScalar &scalar, Value value) final;
-  bool isAlwaysOne(const Value &value, size_t axis) override;
-  Status expectFits(const Value &size, DType dtype) override;
+  Result<Value> onHostData(Value value, Next next) final;
+  Result<Value> onScalar(const PythonScalar &scalar, Value value, Next next) final;
+  Result<std::optional<int64_t>> fixedSize(const Value &value, size_t axis, Next next) override;
+  Status expectFits(const Value &size, DType dtype, Next next) override;
 
 protected:
   struct ViewArgument {
@@ -40,7 +40,7 @@ protected:
 
   bool isOwn(const Cell &cell) const { return cell.createdBy == ownSerial; }
   virtual const TraceRecord &currentRecord() const = 0;
-  virtual Status storeCell(Cell &cell, Value value) = 0;
+  virtual Status storeCell(Cell &cell, Value value, Next next) = 0;
   /// Before each write, of cells made in the call, too.
   virtual void onWrite(const Cell & /*cell*/) {}
 };
@@ -52,13 +52,13 @@ public:
   TraceRecorder(const CallArguments &arguments, CallSignature signature, bool commits = true);
 
   Result<Values> apply(const OpCall &call, std::span<const Value> operands, Next next) override;
-  Result<Value> readCell(Cell &cell) override;
-  Status onHostRead(const Value &value) override;
-  bool isAlwaysOne(const Value &value, size_t axis) override;
-  Result<bool> decideIsOne(const Value &value, size_t axis) override;
-  void expectSameShape(const Value &old, const Value &now) override;
-  Status expectFits(const Value &size, DType dtype) override;
-  void onViewOrCopy(const Value &part, const Cell &base, const Tensor &made) override;
+  Result<Value> readCell(Cell &cell, Next next) override;
+  Result<Value> onHostRead(const Value &value, Next next) override;
+  Result<std::optional<int64_t>> fixedSize(const Value &value, size_t axis, Next next) override;
+  Result<bool> decideIsOne(const Value &value, size_t axis, Next next) override;
+  Status expectSameShape(const Value &old, const Value &now, Next next) override;
+  Status expectFits(const Value &size, DType dtype, Next next) override;
+  void onViewOrCopy(const Value &part, const Cell &base, const Tensor &made, Next next) override;
   Result<Value> onConstant(ConstantTag tag, const PythonScalar &scalar, Value value) override;
   Status beginExcluded() override;
   Status finish(std::span<const Tensor> results) override;
@@ -66,7 +66,7 @@ public:
   TraceRecord takeRecord() { return std::move(record); }
 
 private:
-  Status storeCell(Cell &cell, Value value) override;
+  Status storeCell(Cell &cell, Value value, Next next) override;
   void onWrite(const Cell &cell) override;
   const TraceRecord &currentRecord() const override { return record; }
   uint32_t addGuard(OpCall call, std::vector<VarId> operands);
@@ -121,10 +121,10 @@ public:
   TraceReplayer(const CallArguments &arguments, std::shared_ptr<CompiledRecord> compiled);
 
   Result<Values> apply(const OpCall &call, std::span<const Value> operands, Next next) override;
-  Result<Value> readCell(Cell &cell) override;
-  Status onHostRead(const Value &value) override;
-  Result<bool> decideIsOne(const Value &value, size_t axis) override;
-  Status expectFits(const Value &size, DType dtype) override;
+  Result<Value> readCell(Cell &cell, Next next) override;
+  Result<Value> onHostRead(const Value &value, Next next) override;
+  Result<bool> decideIsOne(const Value &value, size_t axis, Next next) override;
+  Status expectFits(const Value &size, DType dtype, Next next) override;
   Result<Value> onConstant(ConstantTag tag, const PythonScalar &scalar, Value value) override;
   Status beginExcluded() override;
   Status finish(std::span<const Tensor> results) override;
@@ -141,7 +141,7 @@ public:
 private:
   ~TraceReplayer() override = default;
   const TraceRecord &currentRecord() const override { return record; }
-  Status storeCell(Cell &cell, Value value) override;
+  Status storeCell(Cell &cell, Value value, Next next) override;
   bool isInternal(VarId var) const { return record.slotOfVar[var] == ~0u; }
   Status checkOp(const OpStep &expected, uint32_t number, const OpCall &call,
                  std::span<const Value> operands);

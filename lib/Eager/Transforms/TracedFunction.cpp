@@ -29,6 +29,7 @@ std::vector<uint32_t> firstWith(const std::vector<Tensor> &tensors, KeyOf keyOf)
 CallSignature signatureOf(const CallArguments &arguments) {
   CallSignature signature;
   signature.structure = arguments.structure;
+  signature.transforms = traceKeyAbove(TransformSlot::Trace);
   auto cellOf = [](const Tensor &tensor) -> const void * { return tensor.cellRef().get(); };
   signature.cellOf = firstWith(arguments.tensors, cellOf);
   // A path belongs to one cell.
@@ -37,8 +38,8 @@ CallSignature signatureOf(const CallArguments &arguments) {
   });
   for (size_t i = 0; i < arguments.tensors.size(); ++i) {
     signature.isView.push_back(arguments.tensors[i].isView());
-    Result<TensorType> type = arguments.tensors[i].type();
-    signature.types.push_back(type.ok() ? TypeKey::of(*type) : TypeKey{});
+    Result<Value> value = arguments.tensors[i].read();
+    signature.types.push_back(value.ok() ? TypeKey::of(innermost(*value)->type()) : TypeKey{});
   }
   return signature;
 }
@@ -47,7 +48,7 @@ CallSignature signatureOf(const CallArguments &arguments) {
 bool capturesMatch(const TraceRecord &record) {
   for (const TraceSlot &slot : record.slots) {
     if (slot.kind == TraceSlot::Kind::Captured &&
-        !(TypeKey::of(slot.cell->value->type()) == TypeKey::of(record.vars[slot.var]))) {
+        !(TypeKey::of(innermost(slot.cell->value)->type()) == TypeKey::of(record.vars[slot.var]))) {
       return false;
     }
   }
@@ -100,9 +101,13 @@ public:
     if (found) {
       return *found;
     }
-    std::shared_ptr<CompiledRecord> sameStructure;
+    std::shared_ptr<CompiledRecord> sameStructure, sameTransforms;
     for (const std::shared_ptr<CompiledRecord> &candidate : records) {
       const CallSignature &then = candidate->record.signature;
+      if (then.transforms != now.transforms) {
+        continue;
+      }
+      sameTransforms = candidate;
       if (then.structure != now.structure) {
         continue;
       }
@@ -114,8 +119,12 @@ public:
         return std::shared_ptr<CompiledRecord>();
       }
     }
+    if (!sameTransforms) {
+      lastMiss = "a new specialisation was recorded: other transforms are active";
+      return std::shared_ptr<CompiledRecord>();
+    }
     return sameStructure ? dtypeMismatch(sameStructure->record, now)
-                         : structureMismatch(records.latest()->record, now);
+                         : structureMismatch(sameTransforms->record, now);
   }
 
   void add(TraceRecord record) {
@@ -296,27 +305,48 @@ std::shared_ptr<TracedFunction> TracedFunction::create(TraceOptions options) {
 
 /// A part of a traced call that its trace does not see.
 struct ExcludedRegion {
-  ExcludedRegion(Transform *suspended, tracert::SourceLoc loc)
-      : suspended(suspended), loc(std::move(loc)) {}
-  Transform *suspended;
+  ExcludedRegion(ScopedTransform &trace, tracert::SourceLoc loc)
+      : loc(std::move(loc)), suspension(std::in_place, trace) {}
   /// Where it was entered first.
   tracert::SourceLoc loc;
   size_t scopes = 0;
   /// Scopes of other threads and later calls may still hold a region that has ended.
   std::atomic<bool> isOver = false;
+  /// Of the trace, in the thread of the call.
+  std::optional<ScopedSuspension> suspension;
 };
 
 namespace {
 
-/// Of the call in progress on this thread.
+/// The call in progress on this thread.
+struct OpenCall {
+  explicit OpenCall(TraceSession &session);
+  ~OpenCall();
+  TraceSession &session;
+  ScopedTransform scope;
+  uint64_t serialBefore;
+};
+thread_local OpenCall *openCall = nullptr;
 thread_local std::shared_ptr<ExcludedRegion> openRegion;
 
 /// Puts the trace back, if it is suspended.
 void closeExcludedRegion() {
   if (std::shared_ptr<ExcludedRegion> region = std::exchange(openRegion, nullptr)) {
     region->isOver = true;
-    setActiveTransform(TransformSlot::Trace, region->suspended);
+    region->suspension.reset();
   }
+}
+
+OpenCall::OpenCall(TraceSession &session)
+    : session(session), scope(TransformSlot::Trace, session),
+      serialBefore(std::exchange(creationSerial(), session.serial())) {
+  openCall = this;
+}
+
+OpenCall::~OpenCall() {
+  closeExcludedRegion();
+  creationSerial() = serialBefore;
+  openCall = nullptr;
 }
 
 } // namespace
@@ -326,27 +356,12 @@ struct CallScope::Impl {
   CallArguments arguments;
   std::unique_ptr<TraceRecorder> recorder;
   TraceReplayer *replayer = nullptr;
-  Transform *previous = nullptr;
-  uint64_t previousSerial = 0;
-  bool isActive = false;
+  std::optional<OpenCall> open;
   Purpose purpose = Purpose::Call;
   bool sharedArguments = false;
 
   TraceSession *session() const {
     return recorder ? static_cast<TraceSession *>(recorder.get()) : replayer;
-  }
-  void install() {
-    previous = setActiveTransform(TransformSlot::Trace, session());
-    previousSerial = std::exchange(creationSerial(), session()->serial());
-    isActive = true;
-  }
-  void remove() {
-    if (isActive) {
-      closeExcludedRegion();
-      setActiveTransform(TransformSlot::Trace, previous);
-      creationSerial() = previousSerial;
-      isActive = false;
-    }
   }
 };
 
@@ -355,7 +370,7 @@ CallScope::CallScope(std::shared_ptr<TracedFunction> function) : impl(std::make_
 }
 
 CallScope::~CallScope() {
-  impl->remove();
+  impl->open.reset();
   if (impl->replayer) {
     (void)impl->replayer->abandon(TraceSession::FindError::No);
     impl->replayer->release();
@@ -363,7 +378,7 @@ CallScope::~CallScope() {
 }
 
 Status CallScope::abandon() {
-  impl->remove();
+  impl->open.reset();
   return impl->session() ? impl->session()->abandon(TraceSession::FindError::Yes) : Status();
 }
 
@@ -378,7 +393,7 @@ Status CallScope::begin(const CallArguments &arguments, Purpose purpose) {
   if (purpose == Purpose::RecordForDump) {
     impl->recorder = std::make_unique<TraceRecorder>(impl->arguments, std::move(signature),
                                                      /*commits=*/false);
-    impl->install();
+    impl->open.emplace(*impl->session());
     return Status();
   }
   TRACERT_ASSIGN(std::shared_ptr<CompiledRecord> record, impl->function->find(signature));
@@ -387,17 +402,17 @@ Status CallScope::begin(const CallArguments &arguments, Purpose purpose) {
   } else {
     impl->recorder = std::make_unique<TraceRecorder>(impl->arguments, std::move(signature));
   }
-  impl->install();
+  impl->open.emplace(*impl->session());
   return Status();
 }
 
 Status CallScope::finish(std::span<const Tensor> results) {
-  if (!impl->isActive) {
+  if (!impl->open) {
     return Status();
   }
   closeExcludedRegion();
   Status status = impl->session()->finish(results);
-  impl->remove();
+  impl->open.reset();
   if (status.ok() && impl->recorder) {
     TraceRecord record = impl->recorder->takeRecord();
     impl->sharedArguments = record.sharesArguments();
@@ -415,14 +430,11 @@ bool CallScope::recordedSharedArguments() const { return impl->sharedArguments; 
 Status ExcludeScope::enter() {
   thread = std::this_thread::get_id();
   if (!openRegion) {
-    Transform *active = activeTransform(TransformSlot::Trace);
-    if (!active) {
+    if (!openCall) {
       return Status();
     }
-    // Only this library installs transforms in the Trace slot.
-    TRACERT_TRY(static_cast<TraceSession *>(active)->beginExcluded());
-    openRegion = std::make_shared<ExcludedRegion>(active, currentLocation());
-    setActiveTransform(TransformSlot::Trace, nullptr);
+    TRACERT_TRY(openCall->session.beginExcluded());
+    openRegion = std::make_shared<ExcludedRegion>(openCall->scope, currentLocation());
   }
   region = openRegion;
   ++region->scopes;
