@@ -70,7 +70,7 @@ VarId TraceRecorder::newSlot(TraceSlot slot, const Value &value) {
   slot.isContiguous = value->view().isContiguous();
   record.slots.push_back(std::move(slot));
   rememberInput(record.slots.back(), value);
-  externals.emplace(value.get(), record.slots.back().var);
+  externals.emplace(value.get(), External{record.slots.back().var, value});
   return record.slots.back().var;
 }
 
@@ -105,7 +105,7 @@ VarId TraceRecorder::varOf(const Value &value) {
   }
   auto known = externals.find(value.get());
   if (known != externals.end()) {
-    return known->second;
+    return known->second.var;
   }
   return newSlot({TraceSlot::Kind::Loose, 0, {}, 0}, value);
 }
@@ -250,7 +250,7 @@ Status TraceRecorder::finish(std::span<const Tensor> results) {
     if (value->traceSerial == ownSerial) {
       record.writes.push_back({slotOfCell[cell.get()], value->traceVar});
     } else if (auto known = externals.find(value.get()); known != externals.end()) {
-      record.writes.push_back({slotOfCell[cell.get()], known->second});
+      record.writes.push_back({slotOfCell[cell.get()], known->second.var});
     }
   }
   for (const Tensor &result : results) {

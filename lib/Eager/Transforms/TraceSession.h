@@ -92,7 +92,12 @@ private:
   Values held;
   /// Bytes of the values in record.recordedInputs.
   size_t keptBytes = 0;
-  std::unordered_map<const ValueImpl *, VarId> externals;
+  /// Values from outside, which live as long as the call: another must not get the address.
+  struct External {
+    VarId var;
+    Value value;
+  };
+  std::unordered_map<const ValueImpl *, External> externals;
   std::unordered_map<const Cell *, uint32_t> slotOfCell;
   /// The last value written, and the one that waits for a commit.
   std::unordered_map<const Cell *, Value> written;
