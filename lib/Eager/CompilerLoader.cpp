@@ -1,4 +1,5 @@
 #include "tracec/Compiler.h"
+#include "tracec/InterpreterLock.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -49,6 +50,7 @@ tracert::Result<const CompilerApi *> loadCompiler() {
   if (const CompilerApi *api = loadedCompiler()) {
     return api;
   }
+  WithoutInterpreter pause;
   std::lock_guard lock(loadMutex);
   if (const CompilerApi *api = loadedCompiler()) {
     return api;

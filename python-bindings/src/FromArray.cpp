@@ -2,10 +2,12 @@
 
 #include "DTypes.h"
 #include "tracec/Dispatch.h"
+#include "tracec/InterpreterLock.h"
 #include "tracert/Kernels.h"
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cctype>
 #include <cstring>
 #include <memory>
@@ -343,6 +345,7 @@ bool shareArray(PyObject *object, Value &value) {
   }
   TensorView view = viewOfBuffer(buffer, *dtype);
   auto release = [](void *owner) {
+    assert(!holdsScopedLock() && "values are dropped without a mutex");
     PyGILState_STATE state = PyGILState_Ensure();
     delete static_cast<BufferGuard *>(owner);
     PyGILState_Release(state);

@@ -6,6 +6,7 @@
 #include "Session.h"
 #include "TensorObject.h"
 #include "ToPython.h"
+#include "tracec/InterpreterLock.h"
 #include "tracert/Executor.h"
 #include "tracert/Limits.h"
 #include "tracert/RunControl.h"
@@ -51,6 +52,13 @@ Status named(const std::string &path, const Status &status) {
   return isNamed ? status : status.withMessage(path + ": " + status.message());
 }
 
+/// Maps the section's code, which other executors of the program may be waiting for.
+Result<std::unique_ptr<Executor>> makeExecutor(std::shared_ptr<const Program> program,
+                                               const tracert::ExecutorOptions &options) {
+  WithoutInterpreter pause;
+  return Executor::create(std::move(program), options);
+}
+
 /// Model(path, section, verify_all, copy=False, load_limit=0, memory_limit=0, time_limit_ms=0)
 PyObject *newModel(PyTypeObject *type, PyObject *args, PyObject *) {
   const char *pathText;
@@ -71,7 +79,10 @@ PyObject *newModel(PyTypeObject *type, PyObject *args, PyObject *) {
   options.portableOnly = section.kind == SectionChoice::Portable;
   options.copy = copy != 0;
   options.memoryLimit = loadLimit;
-  Result<std::shared_ptr<const Program>> program = tracert::loadProgram(path, options);
+  Result<std::shared_ptr<const Program>> program = [&] {
+    WithoutInterpreter pause;
+    return tracert::loadProgram(path, options);
+  }();
   if (!program.ok()) {
     return raise(named(path, program.status()));
   }
@@ -83,7 +94,7 @@ PyObject *newModel(PyTypeObject *type, PyObject *args, PyObject *) {
   auto loaded = std::make_unique<Loaded>();
   loaded->timeLimitMs = timeLimitMs;
   loaded->memoryLimit = executorOptions.memoryLimit = memoryLimit;
-  Result<std::unique_ptr<Executor>> executor = Executor::create(*program, executorOptions);
+  Result<std::unique_ptr<Executor>> executor = makeExecutor(*program, executorOptions);
   if (!executor.ok()) {
     return raise(named(path, executor.status()));
   }
@@ -327,10 +338,10 @@ Status verifySection(Loaded &loaded, SectionChoice section) {
   options.section = section;
   options.memoryLimit = loaded.memoryLimit;
   // Without vectors the section must still be one that can be made ready to run.
-  TRACERT_TRY(Executor::create(program, options).status());
+  TRACERT_TRY(makeExecutor(program, options).status());
   for (const tracert::TestVector &vector : program->testVectors) {
     // A new executor each: session state starts from the file.
-    TRACERT_ASSIGN(std::unique_ptr<Executor> executor, Executor::create(program, options));
+    TRACERT_ASSIGN(std::unique_ptr<Executor> executor, makeExecutor(program, options));
     tracert::RunScope scope(loaded.control, loaded.timeLimitMs);
     Status status = verifyVector(*program, *executor, vector);
     if (!status.ok()) {

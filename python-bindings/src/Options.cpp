@@ -4,6 +4,7 @@
 #include "Session.h"
 
 #include "tracec/Compiler.h"
+#include "tracec/InterpreterLock.h"
 #include "tracert/CacheLimits.h"
 #include "tracert/Executor.h"
 #include "tracert/RecentList.h"
@@ -110,7 +111,12 @@ PyObject *restoreOptions(PyObject *, PyObject *capsule) {
 
 PyObject *compileCount(PyObject *, PyObject *) {
   const CompilerApi *api = loadedCompiler();
-  return PyLong_FromUnsignedLongLong(api ? api->kernelsCompiled() : 0);
+  uint64_t count = 0;
+  if (api) {
+    WithoutInterpreter pause;
+    count = api->kernelsCompiled();
+  }
+  return PyLong_FromUnsignedLongLong(count);
 }
 
 /// Loops that were shared among the threads of the pool in use.

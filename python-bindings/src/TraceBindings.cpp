@@ -6,9 +6,13 @@
 #include "Session.h"
 #include "TensorObject.h"
 #include "tracec/Compiler.h"
+#include "tracec/InterpreterLock.h"
 #include "tracec/Trace.h"
 
+#include <cassert>
 #include <new>
+
+#include <unistd.h>
 
 namespace tracec::python {
 
@@ -163,7 +167,10 @@ PyObject *graph(PyObject *self, PyObject *stage) {
   options.targets = {tracert::bestIsa()};
   options.optLevel = functionOf(self).optLevel();
   std::string text;
-  Status status = (*compiler)->printStage(*graph, options, stageName, &text);
+  Status status = [&] {
+    WithoutInterpreter pause;
+    return (*compiler)->printStage(*graph, options, stageName, &text);
+  }();
   return status.ok()
              ? PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace")
              : raise(status);
@@ -446,7 +453,20 @@ PyMethodDef excludeMethods[] = {
 
 PyObject *isTracing(PyObject *, PyObject *) { return PyBool_FromLong(creationSerial() != 0); }
 
+InterpreterLock globalLock() {
+  auto release = []() -> void * { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; };
+  auto take = [](void *released) {
+    // A thread that outlives the interpreter must not unwind through frames that release objects.
+    while (_Py_IsFinalizing()) {
+      pause();
+    }
+    PyEval_RestoreThread(static_cast<PyThreadState *>(released));
+  };
+  return {release, take};
+}
+
 tracert::SourceLoc locationForCore() {
+  assert(!holdsScopedLock() && "the current line is asked for without a mutex");
   PyGILState_STATE gil = PyGILState_Ensure();
   tracert::SourceLoc loc = userLocation();
   PyGILState_Release(gil);
@@ -462,6 +482,7 @@ PyMethodDef traceFunctions[] = {
 
 bool addTraceTypes(PyObject *module) {
   setLocationProvider(locationForCore);
+  setInterpreterLock(globalLock());
   traceType.tp_name = "tracec._core.Trace";
   traceType.tp_basicsize = sizeof(TraceObject);
   traceType.tp_flags = Py_TPFLAGS_DEFAULT;

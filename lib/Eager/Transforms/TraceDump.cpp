@@ -1,6 +1,8 @@
 #include "Eager/Transforms/TraceDump.h"
 
 #include "Eager/Evaluate.h"
+#include "tracec/Compiler.h"
+#include "tracec/InterpreterLock.h"
 #include "tracert/SavePath.h"
 
 #include <algorithm>
@@ -224,6 +226,7 @@ private:
     compileOptions.targets = dump.targets;
     compileOptions.optLevel = options.optLevel;
     TRACERT_ASSIGN(const CompilerApi *compiler, loadCompiler());
+    WithoutInterpreter pause;
     return compiler->compile(graph, compileOptions, &program);
   }
 

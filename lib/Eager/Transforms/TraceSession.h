@@ -1,7 +1,7 @@
 /// One call of a traced function: the transform in the Trace slot, as a recorder or as a replayer.
 #pragma once
 
-#include "Eager/Transforms/TraceRecord.h"
+#include "Eager/Transforms/CompiledRecord.h"
 
 #include <unordered_map>
 

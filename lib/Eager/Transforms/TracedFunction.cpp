@@ -1,5 +1,6 @@
 #include "Eager/Transforms/TraceDump.h"
 #include "Eager/Transforms/TraceSession.h"
+#include "tracec/InterpreterLock.h"
 
 #include <algorithm>
 #include <atomic>
@@ -80,7 +81,7 @@ public:
   explicit TracedFunctionImpl(TraceOptions options) : options(std::move(options)) {}
 
   State state() const override {
-    std::lock_guard lock(mutex);
+    ScopedLock lock(mutex);
     if (records.empty()) {
       return State::Untraced;
     }
@@ -91,56 +92,43 @@ public:
 
   /// The record that serves a call with this signature; null: record a new one.
   Result<std::shared_ptr<CompiledRecord>> find(const CallSignature &now) {
-    std::lock_guard lock(mutex);
-    if (records.empty()) {
-      return std::shared_ptr<CompiledRecord>();
-    }
-    auto *found = records.find([&](const std::shared_ptr<CompiledRecord> &candidate) {
-      return candidate->record.signature == now && capturesMatch(candidate->record);
-    });
-    if (found) {
-      return *found;
-    }
-    std::shared_ptr<CompiledRecord> sameStructure, sameTransforms;
-    for (const std::shared_ptr<CompiledRecord> &candidate : records) {
-      const CallSignature &then = candidate->record.signature;
-      if (then.transforms != now.transforms) {
-        continue;
+    std::vector<std::shared_ptr<CompiledRecord>> known;
+    {
+      ScopedLock lock(mutex);
+      auto *found = records.find([&](const std::shared_ptr<CompiledRecord> &candidate) {
+        return candidate->record.signature == now && capturesMatch(candidate->record);
+      });
+      if (found) {
+        return *found;
       }
-      sameTransforms = candidate;
-      if (then.structure != now.structure) {
-        continue;
-      }
-      sameStructure = candidate;
-      if (sameDTypes(then.types, now.types)) {
-        lastMiss =
-            "a new specialisation was recorded: an argument's or capture's rank, the set of its "
-            "axes of size 1, or which arguments share a tensor changed";
-        return std::shared_ptr<CompiledRecord>();
-      }
+      known.assign(records.begin(), records.end());
     }
-    if (!sameTransforms) {
-      lastMiss = "a new specialisation was recorded: other transforms are active";
-      return std::shared_ptr<CompiledRecord>();
-    }
-    return sameStructure ? dtypeMismatch(sameStructure->record, now)
-                         : structureMismatch(sameTransforms->record, now);
+    std::string miss;
+    // The error of a mismatch asks for the current line, which may run the user's code.
+    TRACERT_TRY(findMiss(known, now, miss));
+    ScopedLock lock(mutex);
+    lastMiss = std::move(miss);
+    return std::shared_ptr<CompiledRecord>();
   }
 
   void add(TraceRecord record) {
     auto fresh = std::make_shared<CompiledRecord>(std::move(record), options);
     // What goes may run any code (a captured array's destructor), so not under the lock.
     std::optional<std::shared_ptr<CompiledRecord>> evicted;
-    std::lock_guard lock(mutex);
-    // Another thread may have recorded the same meanwhile; its record may be compiled already.
-    bool isKnown = records.find([&](const std::shared_ptr<CompiledRecord> &candidate) {
-      return sameCalls(candidate->record, fresh->record);
-    });
-    if (!isKnown) {
-      evicted = records.add(std::move(fresh));
+    {
+      ScopedLock lock(mutex);
+      // Another thread may have recorded the same meanwhile; its record may be compiled already.
+      bool isKnown = records.find([&](const std::shared_ptr<CompiledRecord> &candidate) {
+        return sameCalls(candidate->record, fresh->record);
+      });
+      if (!isKnown) {
+        evicted = records.add(std::move(fresh));
+      }
     }
     if (evicted) {
-      goneStats += (*evicted)->stats();
+      Stats gone = (*evicted)->stats();
+      ScopedLock lock(mutex);
+      goneStats += gone;
     }
   }
 
@@ -174,21 +162,29 @@ public:
   }
 
   void setRecordForDump(TraceRecord record) {
+    // As in add(): what was there before goes after the lock.
     auto made = std::make_shared<CompiledRecord>(std::move(record), options);
-    std::lock_guard lock(mutex);
-    separate = std::move(made);
-    separateOf = records.latest();
+    std::shared_ptr<CompiledRecord> of;
+    ScopedLock lock(mutex);
+    of = records.latest();
+    std::swap(separate, made);
+    std::swap(separateOf, of);
   }
 
   Stats stats() const override {
-    std::lock_guard lock(mutex);
+    Stats total;
+    std::vector<std::shared_ptr<CompiledRecord>> kept;
+    {
+      ScopedLock lock(mutex);
+      kept.assign(records.begin(), records.end());
+      total = goneStats;
+    }
     // What has run counts for ever, what is kept only while it is.
-    Stats total = goneStats;
     total.ops = total.segments = total.kernels = total.arenaBytes = 0;
-    for (const auto &record : records) {
+    for (const auto &record : kept) {
       total += record->stats();
     }
-    total.specialisations = records.size();
+    total.specialisations = kept.size();
     return total;
   }
 
@@ -196,17 +192,45 @@ private:
   /// The latest record, or the one that was made of the same call without sharing.
   Result<std::shared_ptr<CompiledRecord>> recordForDump() const {
     TRACERT_ASSIGN(std::shared_ptr<CompiledRecord> record, latest());
-    std::lock_guard lock(mutex);
+    ScopedLock lock(mutex);
     return separate && separateOf == record ? separate : record;
   }
 
   Result<std::shared_ptr<CompiledRecord>> latest() const {
-    std::lock_guard lock(mutex);
+    ScopedLock lock(mutex);
     if (records.empty()) {
       return Status::invalidArgument("'" + options.name +
                                      "' has not been traced yet; call it once first");
     }
     return records.latest();
+  }
+
+  /// Why none of the records serves the call: an error, or `miss` says why a new one is recorded.
+  static Status findMiss(const std::vector<std::shared_ptr<CompiledRecord>> &known,
+                         const CallSignature &now, std::string &miss) {
+    const TraceRecord *sameTransforms = nullptr, *sameStructure = nullptr;
+    for (const std::shared_ptr<CompiledRecord> &candidate : known) {
+      const CallSignature &then = candidate->record.signature;
+      if (then.transforms != now.transforms) {
+        continue;
+      }
+      sameTransforms = &candidate->record;
+      if (then.structure != now.structure) {
+        continue;
+      }
+      sameStructure = &candidate->record;
+      if (sameDTypes(then.types, now.types)) {
+        miss = "a new specialisation was recorded: an argument's or capture's rank, the set of its "
+               "axes of size 1, or which arguments share a tensor changed";
+        return Status();
+      }
+    }
+    if (!sameTransforms) {
+      miss = known.empty() ? "" : "a new specialisation was recorded: other transforms are active";
+      return Status();
+    }
+    return sameStructure ? dtypeMismatch(*sameStructure, now)
+                         : structureMismatch(*sameTransforms, now);
   }
 
   static Status structureMismatch(const TraceRecord &record, const CallSignature &now) {
@@ -242,12 +266,18 @@ private:
 };
 
 std::string TracedFunctionImpl::explain() const {
-  std::lock_guard lock(mutex);
-  std::string text = "trace of '" + options.name + "': " + std::to_string(records.size()) +
-                     (records.size() == 1 ? " specialisation\n" : " specialisations\n");
-  for (size_t i = 0; i < records.size(); ++i) {
-    const TraceRecord &record = records[i]->record;
-    TracedFunction::Stats stats = records[i]->stats();
+  std::vector<std::shared_ptr<CompiledRecord>> known;
+  std::string miss;
+  {
+    ScopedLock lock(mutex);
+    known.assign(records.begin(), records.end());
+    miss = lastMiss;
+  }
+  std::string text = "trace of '" + options.name + "': " + std::to_string(known.size()) +
+                     (known.size() == 1 ? " specialisation\n" : " specialisations\n");
+  for (size_t i = 0; i < known.size(); ++i) {
+    const TraceRecord &record = known[i]->record;
+    TracedFunction::Stats stats = known[i]->stats();
     text += "#" + std::to_string(i) + ": arguments (" + record.signature.structure + ")\n";
     for (const TraceSlot &slot : record.slots) {
       if (slot.kind == TraceSlot::Kind::Argument) {
@@ -271,8 +301,8 @@ std::string TracedFunctionImpl::explain() const {
               (segment.endsInExcluded ? " (excluded region)\n" : " (host read)\n");
     }
   }
-  if (!lastMiss.empty()) {
-    text += "last miss: " + lastMiss + "\n";
+  if (!miss.empty()) {
+    text += "last miss: " + miss + "\n";
   }
   return text;
 }
