@@ -117,10 +117,10 @@ Result<Value> pointwise(OpKind kind, std::span<const Operand> operands) {
       }
     }
   }
-  bool isFloatOnly = (info.dtypes & (1u << static_cast<int>(DType::Int32))) == 0 &&
-                     (info.dtypes & (1u << static_cast<int>(DType::Float32))) != 0;
-  if (isFloatOnly && !isFloat(dtype)) {
-    dtype = dtype == DType::Int64 ? DType::Float64 : DType::Float32;
+  bool isFloatOnly = (info.dtypes & tracert::dtypeBit(DType::Int32)) == 0 &&
+                     (info.dtypes & tracert::dtypeBit(DType::Float32)) != 0;
+  if (isFloatOnly) {
+    dtype = tracert::quotientDType(dtype);
   }
   Value inputs[3];
   for (size_t i = 0; i < operands.size(); ++i) {

@@ -25,15 +25,13 @@ Result<Handle> castTo(Handle x, DType dtype, OpEmitter &emitter) {
 /// quotient are float32. Integers are averaged in float32, int64 in float64.
 Result<Handle> decomposeMean(const OpCall &call, Handle x, OpEmitter &emitter) {
   DType from = emitter.typeOf(x).dtype;
-  DType result = tracert::isFloat(from) ? from
-                 : from == DType::Int64 ? DType::Float64
-                                        : DType::Float32;
+  DType result = tracert::quotientDType(from);
   DType accumulate = result == DType::Float64 ? DType::Float64 : DType::Float32;
   TRACERT_ASSIGN(Handle wide, castTo(x, accumulate, emitter));
   TRACERT_ASSIGN(Handle sum, emitter.emit({OpKind::sum, call.attrs}, std::span(&wide, 1)));
-  TRACERT_ASSIGN(Handle count, emitter.emit({OpKind::axis_size,
-                                             {AttrValue::ints(tracert::attrs::mean::axes(call))}},
-                                            std::span(&x, 1)));
+  TRACERT_ASSIGN(Handle count,
+                 emitter.emit({OpKind::axis_size, {AttrValue::ints(tracert::attrs::axes(call))}},
+                              std::span(&x, 1)));
   TRACERT_ASSIGN(Handle divisor, castTo(count, accumulate, emitter));
   Handle quotientOperands[] = {sum, divisor};
   TRACERT_ASSIGN(Handle mean, emitter.emit({OpKind::div, {}}, quotientOperands));

@@ -24,7 +24,7 @@ Result<Handle> putSubtensorBack(const OpCall &view, std::span<const Handle> oper
 }
 
 Result<Handle> permuteBack(const OpCall &view, Handle part, OpEmitter &emitter) {
-  const Dims &axes = tracert::attrs::permute::axes(view);
+  const Dims &axes = tracert::attrs::axes(view);
   Dims inverse(axes.size());
   for (size_t i = 0; i < axes.size(); ++i) {
     inverse[static_cast<size_t>(axes[i])] = static_cast<int64_t>(i);

@@ -1,4 +1,5 @@
-// Functions of the module on tensors. The pointwise ones come from the generated table.
+// Functions of the module on tensors. Those of pointwise ops and of
+// reductions come from the generated tables.
 
 #include "DTypes.h"
 #include "FromArray.h"
@@ -32,22 +33,27 @@ PyObject *pointwiseFunction(PyObject *, FastArgs args, Py_ssize_t nargs) {
   constexpr char kName_##pythonName[] = #pythonName;
 #include "../generated/PointwiseFunctions.inc"
 #undef TRACEC_POINTWISE_FUNCTION
-constexpr char kWhere[] = "where";
 
-template <OpKind kind>
-PyObject *reduction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
-  if constexpr (kind == OpKind::sum) {
-    static constexpr Parameters<4> kSum{"sum", {"x", "axis", "keepdims", "dtype"}, 1};
-    PyObject *bound[4];
-    return kSum.bind(args, nargs, kwnames, bound)
-               ? reduceTensor(kind, bound[0], bound[1], bound[2], bound[3])
-               : nullptr;
+#define TRACEC_REDUCTION(pythonName, opKind, takesDType, parameters, text)                         \
+  constexpr char kReduction_##pythonName[] = #pythonName;
+#include "../generated/ReductionFunctions.inc"
+#undef TRACEC_REDUCTION
+
+template <bool takesDType> constexpr auto reductionParameters(const char *name) {
+  if constexpr (takesDType) {
+    return Parameters<4>{name, {"x", "axis", "keepdims", "dtype"}, 1};
+  } else {
+    return Parameters<3>{name, {"x", "axis", "keepdims"}, 1};
   }
-  static constexpr Parameters<3> kOther{
-      kind == OpKind::mean ? "mean" : "max", {"x", "axis", "keepdims"}, 1};
-  PyObject *bound[3];
-  return kOther.bind(args, nargs, kwnames, bound)
-             ? reduceTensor(kind, bound[0], bound[1], bound[2], nullptr)
+}
+
+template <OpKind kind, const char *name, bool takesDType>
+PyObject *reduction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
+  static constexpr Parameters<takesDType ? 4 : 3> kParameters =
+      reductionParameters<takesDType>(name);
+  PyObject *bound[4] = {};
+  return kParameters.bind(args, nargs, kwnames, bound)
+             ? reduceTensor(kind, bound[0], bound[1], bound[2], bound[3])
              : nullptr;
 }
 
@@ -180,14 +186,11 @@ PyMethodDef moduleFunctions[] = {
   {#pythonName, cast(pointwiseFunction<OpKind::opKind, arity, kName_##pythonName>), kFast, doc},
 #include "../generated/PointwiseFunctions.inc"
 #undef TRACEC_POINTWISE_FUNCTION
-    {"where", cast(pointwiseFunction<OpKind::where, 3, kWhere>), kFast,
-     "where(condition, x, y, /)\n--\n\nElements of x where the condition is true, of y elsewhere."},
-    {"sum", cast(reduction<OpKind::sum>), kKeywords,
-     "sum(x, axis=None, keepdims=False, dtype=None)\n--\n\nSum of elements along the given axes."},
-    {"mean", cast(reduction<OpKind::mean>), kKeywords,
-     "mean(x, axis=None, keepdims=False)\n--\n\nMean of elements along the given axes."},
-    {"max", cast(reduction<OpKind::max>), kKeywords,
-     "max(x, axis=None, keepdims=False)\n--\n\nLargest element along the given axes; NaN wins."},
+#define TRACEC_REDUCTION(pythonName, opKind, takesDType, parameters, text)                         \
+  {#pythonName, cast(reduction<OpKind::opKind, kReduction_##pythonName, takesDType>), kKeywords,   \
+   #pythonName "(x, " parameters ")\n--\n\n" text},
+#include "../generated/ReductionFunctions.inc"
+#undef TRACEC_REDUCTION
     {"cast", cast(castFunction), kKeywords,
      "cast(x, dtype)\n--\n\nElements converted to another dtype."},
     {"reshape", cast(shapeFunction<reshapeOf>), kKeywords,

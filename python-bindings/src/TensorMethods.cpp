@@ -17,20 +17,26 @@ namespace {
 
 using FastArgs = PyObject *const *;
 
-template <OpKind kind>
-PyObject *reduction(PyObject *self, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
-  if constexpr (kind == OpKind::sum) {
-    static constexpr Parameters<3> kSum{"sum", {"axis", "keepdims", "dtype"}};
-    PyObject *bound[3];
-    return kSum.bind(args, nargs, kwnames, bound)
-               ? reduceTensor(kind, self, bound[0], bound[1], bound[2])
-               : nullptr;
+#define TRACEC_REDUCTION(pythonName, opKind, takesDType, parameters, text)                         \
+  constexpr char kReduction_##pythonName[] = #pythonName;
+#include "../generated/ReductionFunctions.inc"
+#undef TRACEC_REDUCTION
+
+template <bool takesDType> constexpr auto reductionParameters(const char *name) {
+  if constexpr (takesDType) {
+    return Parameters<3>{name, {"axis", "keepdims", "dtype"}};
+  } else {
+    return Parameters<2>{name, {"axis", "keepdims"}};
   }
-  static constexpr Parameters<2> kOther{kind == OpKind::mean ? "mean" : "max",
-                                        {"axis", "keepdims"}};
-  PyObject *bound[2];
-  return kOther.bind(args, nargs, kwnames, bound)
-             ? reduceTensor(kind, self, bound[0], bound[1], nullptr)
+}
+
+template <OpKind kind, const char *name, bool takesDType>
+PyObject *reduction(PyObject *self, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
+  static constexpr Parameters<takesDType ? 3 : 2> kParameters =
+      reductionParameters<takesDType>(name);
+  PyObject *bound[3] = {};
+  return kParameters.bind(args, nargs, kwnames, bound)
+             ? reduceTensor(kind, self, bound[0], bound[1], bound[2])
              : nullptr;
 }
 
@@ -236,12 +242,11 @@ constexpr int kKeywords = METH_FASTCALL | METH_KEYWORDS;
 } // namespace
 
 PyMethodDef tensorMethods[] = {
-    {"sum", cast(reduction<OpKind::sum>), kKeywords,
-     "sum(axis=None, keepdims=False, dtype=None)\n\nSum of elements along the given axes."},
-    {"mean", cast(reduction<OpKind::mean>), kKeywords,
-     "mean(axis=None, keepdims=False)\n\nMean of elements along the given axes."},
-    {"max", cast(reduction<OpKind::max>), kKeywords,
-     "max(axis=None, keepdims=False)\n\nLargest element along the given axes; NaN wins."},
+#define TRACEC_REDUCTION(pythonName, opKind, takesDType, parameters, text)                         \
+  {#pythonName, cast(reduction<OpKind::opKind, kReduction_##pythonName, takesDType>), kKeywords,   \
+   #pythonName "(" parameters ")\n\n" text},
+#include "../generated/ReductionFunctions.inc"
+#undef TRACEC_REDUCTION
     {"reshape", cast(reshapeMethod), kFast,
      "reshape(*shape)\n\nThe same elements under another shape; a view when strides allow."},
     {"broadcast_to", cast(broadcastMethod), kFast,

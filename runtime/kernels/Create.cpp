@@ -36,8 +36,8 @@ public:
   Arange(const KernelContext &context, const OpCall &call, const TensorView &result)
       : cores(kernelCores(context.isa)), result(result),
         work(result.dtype == DType::Float16 ? DType::Float32 : result.dtype) {
-    start = widened(attrs::arange::start(call));
-    step = widened(attrs::arange::step(call));
+    start = widened(attrs::start(call));
+    step = widened(attrs::step(call));
   }
 
   void run(int64_t begin, int64_t end) const {
@@ -94,7 +94,7 @@ Status runCreate(const KernelContext &context, const OpCall &call, Views operand
   (void)operands;
   const TensorView &result = results[0];
   if (call.kind == OpKind::full) {
-    runFull(context, attrs::full::value(call), result);
+    runFull(context, attrs::value(call), result);
     return {};
   }
   Arange arange(context, call, result);

@@ -11,17 +11,10 @@ namespace tracert::kernels {
 
 using Views = std::span<const TensorView>;
 
-Status runPointwise(const KernelContext &context, const OpCall &call, Views operands,
-                    Views results);
-Status runReduce(const KernelContext &context, const OpCall &call, Views operands, Views results);
-Status runSize(const KernelContext &context, const OpCall &call, Views operands, Views results);
-Status runGuard(const KernelContext &context, const OpCall &call, Views operands, Views results);
-Status runView(const KernelContext &context, const OpCall &call, Views operands, Views results);
-Status runJoin(const KernelContext &context, const OpCall &call, Views operands, Views results);
-Status runCreate(const KernelContext &context, const OpCall &call, Views operands, Views results);
-Status runMatmul(const KernelContext &context, const OpCall &call, Views operands, Views results);
-Status runIndexing(const KernelContext &context, const OpCall &call, Views operands, Views results);
-Status runCompress(const KernelContext &context, const OpCall &call, Views operands, Views results);
+#define TRACERT_FAMILY(name, typeRule, kernel, ...)                                                \
+  Status kernel(const KernelContext &context, const OpCall &call, Views operands, Views results);
+#include "generated/Families.inc"
+#undef TRACERT_FAMILY
 
 inline char *bytesOf(const TensorView &view) { return static_cast<char *>(view.data); }
 inline int64_t itemBytes(DType dtype) { return static_cast<int64_t>(dtypeSize(dtype)); }

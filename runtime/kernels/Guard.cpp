@@ -28,7 +28,7 @@ Status runGuard(const KernelContext & /*context*/, const OpCall &call, Views ope
     return {};
   }
   int64_t integer = readInteger(operands[0]);
-  DType dtype = attrs::guard_fits::dtype(call);
+  DType dtype = attrs::dtype(call);
   return integerFits(integer, dtype) ? Status() : integerDoesNotFit(std::to_string(integer), dtype);
 }
 

@@ -7,7 +7,7 @@
 namespace tracert::kernels {
 namespace {
 
-const IndexItems &itemsOf(const OpCall &call) { return attrs::subtensor::items(call); }
+const IndexItems &itemsOf(const OpCall &call) { return attrs::items(call); }
 
 struct ByteRange {
   const char *begin;

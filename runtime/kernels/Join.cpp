@@ -5,7 +5,7 @@
 namespace tracert::kernels {
 
 Status runJoin(const KernelContext &context, const OpCall &call, Views operands, Views results) {
-  size_t axis = static_cast<size_t>(attrs::concat::axis(call));
+  size_t axis = static_cast<size_t>(attrs::axis(call));
   TensorView part = results[0];
   for (const TensorView &operand : operands) {
     if (shouldStop()) {

@@ -2,6 +2,7 @@
 #include "kernels/Families.h"
 #include "kernels/LoopNest.h"
 #include "kernels/Scratch.h"
+#include "kernels/cores/DtypeTags.h"
 #include "scalar/Reduction.h"
 
 #include <cstring>
@@ -141,28 +142,62 @@ Status runBlocks(const KernelContext &context, const Reduction &reduction, const
   return {};
 }
 
+/// What no elements give.
+Status fillEmpty(const OpCall &call, const TensorView &input, const TensorView &output,
+                 int64_t count) {
+  const ReductionInfo &info = *call.info().reduction;
+  if (info.empty == EmptyReduction::Error) {
+    return Status::invalidArgument("'" + std::string(call.info().name) +
+                                   "' over an empty axis of shape " + shapeString(input.shape) +
+                                   " has no value");
+  }
+  // +0.0 and 0: no bit is set in either.
+  Scalar value{output.dtype, 0};
+  if (info.empty == EmptyReduction::Start) {
+    value = reductionStart(info.start, output.dtype);
+  }
+  size_t bytes = dtypeSize(output.dtype);
+  for (int64_t i = 0; i < count; ++i) {
+    std::memcpy(bytesOf(output) + static_cast<size_t>(i) * bytes, &value.bits, bytes);
+  }
+  return {};
+}
+
+template <class D> uint64_t startBits(ReductionStart start) {
+  auto stored = [&] {
+    switch (start) {
+    case ReductionStart::One:
+      return scalar::storedStart<scalar::Start::One, D>();
+    case ReductionStart::Lowest:
+      return scalar::storedStart<scalar::Start::Lowest, D>();
+    case ReductionStart::Highest:
+      return scalar::storedStart<scalar::Start::Highest, D>();
+    case ReductionStart::Zero:
+    case ReductionStart::First:
+      break;
+    }
+    return scalar::storedStart<scalar::Start::Zero, D>();
+  }();
+  uint64_t bits = 0;
+  std::memcpy(&bits, &stored, sizeof(stored));
+  return bits;
+}
+
 } // namespace
 
 Status runReduce(const KernelContext &context, const OpCall &call, Views operands, Views results) {
   const TensorView &input = operands[0];
   const TensorView &output = results[0];
   int64_t outputSize = itemBytes(output.dtype);
-  Reduction reduction = reductionOf(input, attrs::sum::axes(call), outputSize);
+  const ReductionInfo &info = *call.info().reduction;
+  Reduction reduction = reductionOf(input, attrs::axes(call), outputSize);
   if (reduction.outputCount == 0) {
     return {};
   }
-  bool isMax = call.kind == OpKind::max;
   if (reduction.sequenceLength == 0) {
-    if (isMax) {
-      return Status::invalidArgument("'max' over an empty axis of shape " +
-                                     shapeString(input.shape) + " has no value");
-    }
-    // An empty sum is +0.0 or 0: no bit is set in either.
-    std::memset(output.data, 0, static_cast<size_t>(reduction.outputCount * outputSize));
-    return {};
+    return fillEmpty(call, input, output, reduction.outputCount);
   }
-  const KernelCores &table = kernelCores(context.isa);
-  const ReduceCores &cores = (isMax ? table.max : table.sum)[dtypeNumber(input.dtype)];
+  const ReduceCores &cores = kernelCores(context.isa).reduce[info.index][dtypeNumber(input.dtype)];
   OutputRuns runs(reduction, input, output);
   double cost = 0.03 * static_cast<double>(dtypeSize(input.dtype));
   bool isWorthThreads = context.pool && context.pool->threadCount() > 1 &&
@@ -191,7 +226,7 @@ Status runReduce(const KernelContext &context, const OpCall &call, Views operand
 Status runSize(const KernelContext &context, const OpCall &call, Views operands, Views results) {
   (void)context;
   int64_t product = 1;
-  for (int64_t axis : attrs::axis_size::axes(call)) {
+  for (int64_t axis : attrs::axes(call)) {
     product *= operands[0].shape[static_cast<size_t>(axis)];
   }
   std::memcpy(results[0].data, &product, sizeof(product));
@@ -199,3 +234,25 @@ Status runSize(const KernelContext &context, const OpCall &call, Views operands,
 }
 
 } // namespace tracert::kernels
+
+namespace tracert {
+
+Scalar reductionStart(ReductionStart start, DType dtype) {
+  Scalar scalar{dtype, 0};
+#define TRACERT_START(d, ...)                                                                      \
+  if (static_cast<int>(dtype) == dtypeIndex<scalar::dtype::d>) {                                   \
+    scalar.bits = kernels::startBits<scalar::dtype::d>(start);                                     \
+  }
+  TRACERT_FOR_AllDTypes(TRACERT_START, )
+#undef TRACERT_START
+      return scalar;
+}
+
+void joinReductionPartials(const ReductionInfo &reduction, DType operand, const void *partials,
+                           int64_t blockCount, void *result) {
+  kernelCores(Isa::Portable)
+      .reduce[reduction.index][kernels::dtypeNumber(operand)]
+      .combine(partials, blockCount, result);
+}
+
+} // namespace tracert

@@ -15,30 +15,11 @@ Status runFamily(const KernelContext &context, const OpCall &call,
     return Status::internal("'" + std::string(info.name) + "' is composite and has no kernel");
   }
   switch (info.family) {
-  case OpFamily::Elementwise:
-  case OpFamily::Compare:
-  case OpFamily::Logical:
-  case OpFamily::Select:
-  case OpFamily::Cast:
-    return runPointwise(context, call, operands, results);
-  case OpFamily::Reduce:
-    return runReduce(context, call, operands, results);
-  case OpFamily::Size:
-    return runSize(context, call, operands, results);
-  case OpFamily::Guard:
-    return runGuard(context, call, operands, results);
-  case OpFamily::Shape:
-    return runView(context, call, operands, results);
-  case OpFamily::Join:
-    return runJoin(context, call, operands, results);
-  case OpFamily::Create:
-    return runCreate(context, call, operands, results);
-  case OpFamily::Matmul:
-    return runMatmul(context, call, operands, results);
-  case OpFamily::Indexing:
-    return runIndexing(context, call, operands, results);
-  case OpFamily::Compress:
-    return runCompress(context, call, operands, results);
+#define TRACERT_FAMILY(name, typeRule, kernel, ...)                                                \
+  case OpFamily::name:                                                                             \
+    return kernel(context, call, operands, results);
+#include "generated/Families.inc"
+#undef TRACERT_FAMILY
   }
   return Status::internal("'" + std::string(info.name) + "' has no kernel");
 }
@@ -69,7 +50,7 @@ Result<std::vector<int64_t>> readCounts(const KernelContext &context, const OpCa
     return Status::internal("'" + std::string(info.name) + "' has no counts");
   }
   size_t next = static_cast<size_t>(info.operandCount);
-  for (const IndexItem &item : attrs::subtensor::items(call).items) {
+  for (const IndexItem &item : attrs::items(call).items) {
     next += static_cast<size_t>(item.beginIsOperand + item.endIsOperand);
     if (item.kind == IndexItemKind::Mask) {
       counts.push_back(countTrue(context, operands[next]));

@@ -12,10 +12,10 @@ namespace {
 
 Status guardOne(const OpCall &call, Operands operands) {
   const Dims &shape = operands[0].type.shape;
-  int64_t axis = attrs::guard_one::axis(call);
+  int64_t axis = attrs::axis(call);
   TRACERT_TRY(checkAxes(call, {axis}, shape.size()));
   int64_t size = shape[static_cast<size_t>(axis)];
-  bool wasOne = attrs::guard_one::is_one(call);
+  bool wasOne = attrs::is_one(call);
   if (isUnknown(size) || (size == 1) == wasOne) {
     return {};
   }
@@ -40,7 +40,7 @@ constexpr int64_t kReshape = 0, kStrided = 1, kBroadcast = 2;
 class ViewChain {
 public:
   ViewChain(const OpCall &call, Operands operands)
-      : call(call), operands(operands), layout(attrs::guard_view::layout(call)) {}
+      : call(call), operands(operands), layout(attrs::layout(call)) {}
 
   /// Whether the last step is a view; nullopt while that is not known.
   Result<std::optional<bool>> run() {
@@ -48,7 +48,7 @@ public:
     for (const OperandInfo &operand : operands) {
       isKnown = isKnown && operand.type.isFullyKnown();
     }
-    bool ofInput = attrs::guard_view::of_input(call);
+    bool ofInput = attrs::of_input(call);
     isKnown = isKnown && (!ofInput || operands[0].strides);
     view = TensorView::contiguous(nullptr, isKnown ? operands[0].type : TensorType{});
     if (isKnown && ofInput) {
@@ -130,7 +130,7 @@ private:
 
 Status guardView(const OpCall &call, Operands operands) {
   TRACERT_ASSIGN(std::optional<bool> isView, ViewChain(call, operands).run());
-  bool wasView = attrs::guard_view::is_view(call);
+  bool wasView = attrs::is_view(call);
   if (!isView || *isView == wasView) {
     return {};
   }
@@ -144,7 +144,7 @@ Status guardView(const OpCall &call, Operands operands) {
 
 Status guardFits(const OpCall &call, Operands operands) {
   TRACERT_TRY(checkAllowedDType(call, operands[0].type.dtype));
-  if (operands[0].type.rank() != 0 || !isInteger(attrs::guard_fits::dtype(call))) {
+  if (operands[0].type.rank() != 0 || !isInteger(attrs::dtype(call))) {
     return Status::invalidType(opPrefix(call) + "expects an integer of rank 0, got " +
                                operands[0].type.str());
   }
@@ -179,13 +179,13 @@ void appendViewLayout(const OpCall &call, size_t operandRank, Dims &layout) {
     layout.push_back(step);
   };
   if (call.kind == OpKind::permute) {
-    for (int64_t axis : attrs::permute::axes(call)) {
+    for (int64_t axis : attrs::axes(call)) {
       add(axis, 1);
     }
     return;
   }
   size_t used = 0;
-  for (ItemPlace place : IndexWalk(attrs::subtensor::items(call))) {
+  for (ItemPlace place : IndexWalk(attrs::items(call))) {
     used = place.axis + axesUsed(place.item);
     if (place.item.kind == IndexItemKind::NewAxis) {
       add(-1, 0);

@@ -202,7 +202,7 @@ size_t rank0MaskCount(const IndexItems &items) {
 
 Result<std::optional<TensorView>> subtensorView(const OpCall &call, const TensorView &operand,
                                                 std::span<const int64_t> extras) {
-  const IndexItems &items = attrs::subtensor::items(call);
+  const IndexItems &items = attrs::items(call);
   std::vector<TensorView> extraViews;
   for (const int64_t &value : extras) {
     extraViews.push_back({const_cast<int64_t *>(&value), DType::Int64, {}, {}});

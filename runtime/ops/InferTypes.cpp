@@ -35,6 +35,9 @@ Status checkAttrs(const OpCall &call) {
         }
       }
     }
+    if (isGood && attr.kind() == AttrKind::String) {
+      isGood = attr.hasText() && info.attrs[i].allows(attr.asText());
+    }
     if (!isGood) {
       return Status::invalidArgument(opPrefix(call) + "attribute '" +
                                      std::string(info.attrs[i].name) + "' is malformed");
@@ -58,6 +61,24 @@ size_t extraOperandCount(const OpCall &call) {
   return count;
 }
 
+/// Each fixed operand has a dtype of its set in the record.
+Status checkOperandDTypes(const OpCall &call, Operands operands) {
+  const OpInfo &info = call.info();
+  for (size_t i = 0; i < operands.size(); ++i) {
+    DType dtype = operands[i].type.dtype;
+    uint32_t allowed = info.operands ? info.operands[i].dtypes : info.dtypes;
+    if (allowed & dtypeBit(dtype)) {
+      continue;
+    }
+    if (allowed == dtypeBit(DType::Bool) && info.operandCount > 1) {
+      return Status::invalidType(opPrefix(call) + std::string(info.operands[i].name) +
+                                 " must be bool, got " + std::string(dtypeName(dtype)));
+    }
+    return Status::invalidType(opPrefix(call) + "does not take " + std::string(dtypeName(dtype)));
+  }
+  return {};
+}
+
 Status checkCall(const OpCall &call, Operands operands) {
   TRACERT_TRY(checkAttrs(call));
   for (const OperandInfo &operand : operands) {
@@ -68,14 +89,14 @@ Status checkCall(const OpCall &call, Operands operands) {
     if (operands.empty()) {
       return Status::invalidArgument(opPrefix(call) + "needs at least one operand");
     }
-    return {};
+    return checkOperandDTypes(call, operands);
   }
   size_t wanted = static_cast<size_t>(info.operandCount) + extraOperandCount(call);
   if (operands.size() != wanted) {
     return Status::invalidArgument(opPrefix(call) + "takes " + std::to_string(wanted) +
                                    " operands, got " + std::to_string(operands.size()));
   }
-  return {};
+  return checkOperandDTypes(call, operands.first(static_cast<size_t>(info.operandCount)));
 }
 
 Result<ResultTypes> checkedTypes(const NumberMath &math, const OpCall &call, Operands operands) {
@@ -97,7 +118,7 @@ Status differentDTypes(const OpCall &call, DType a, DType b) {
 }
 
 Status checkAllowedDType(const OpCall &call, DType dtype) {
-  if ((call.info().dtypes >> static_cast<unsigned>(dtype)) & 1u) {
+  if (call.info().dtypes & dtypeBit(dtype)) {
     return {};
   }
   return Status::invalidType(opPrefix(call) + "does not take " + std::string(dtypeName(dtype)));

@@ -72,6 +72,10 @@ std::string attrString(const AttrValue &attr) {
     return attr.asBool() ? "true" : "false";
   case AttrKind::DType:
     return std::string(dtypeName(attr.asDType()));
+  case AttrKind::Float:
+    return floatString(attr.asNumber(), 17);
+  case AttrKind::String:
+    return '"' + attr.asText() + '"';
   case AttrKind::Scalar:
     return std::string(dtypeName(attr.asScalar().dtype)) + " " + scalarString(attr.asScalar());
   case AttrKind::Ints:

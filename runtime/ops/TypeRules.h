@@ -34,12 +34,34 @@ template <class Operands> Status checkSameDType(const OpCall &call, Operands ope
 }
 /// InvalidType unless the op takes `dtype`.
 TRACERT_API Status checkAllowedDType(const OpCall &call, DType dtype);
+/// The dtype of result `index`, by the rule of the op's record.
+template <class M> DType resultDType(const OpCall &call, OperandsOf<M> operands, size_t index) {
+  switch (call.info().results[index]) {
+  case ResultRule::SameAs0:
+    return operands[0].type.dtype;
+  case ResultRule::SameAs1:
+    return operands[1].type.dtype;
+  case ResultRule::Bool:
+    return DType::Bool;
+  case ResultRule::Int64:
+    return DType::Int64;
+  case ResultRule::Widened: {
+    DType dtype = operands[0].type.dtype;
+    return isFloat(dtype) ? dtype : accumulateDType(dtype);
+  }
+  case ResultRule::Averaged:
+    return quotientDType(operands[0].type.dtype);
+  case ResultRule::FromDType:
+    return attrs::dtype(call);
+  case ResultRule::FromValue:
+    return attrs::value(call).dtype;
+  case ResultRule::FromStart:
+    return attrs::start(call).dtype;
+  }
+  return DType::Bool;
+}
+
 /// Ascending, without repeats, below `rank`: AxisOutOfRange or InvalidArgument otherwise.
 TRACERT_API Status checkAxes(const OpCall &call, const Dims &axes, size_t rank);
-
-/// The dtype of a reduction's result.
-TRACERT_API DType reducedDType(const OpCall &call, DType dtype);
-/// Whether a reduction has nothing to give for an empty axis.
-TRACERT_API bool hasNoEmptyValue(const OpCall &call);
 
 } // namespace tracert::rules

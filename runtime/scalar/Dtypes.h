@@ -131,6 +131,8 @@ struct i64 {
 struct f16 {
   using Storage = uint16_t;
   using Compute = float;
+  static constexpr Storage one = 0x3C00;
+  static constexpr Storage infinity = 0x7C00;
 };
 struct f32 {
   using Storage = float;
@@ -140,6 +142,13 @@ struct f64 {
   using Storage = double;
   using Compute = double;
 };
+
+/// The dtype in which sums of D are accumulated: floats of 16 bits in f32, integers in 64 bits.
+template <class D>
+using Accumulator =
+    std::conditional_t<std::is_floating_point_v<typename D::Compute>,
+                       std::conditional_t<std::is_same_v<typename D::Compute, double>, f64, f32>,
+                       i64>;
 } // namespace dtype
 
 /// M(short name, arguments...) for each dtype of a set; the sets are those that ElementwiseOps.inc

@@ -354,7 +354,9 @@ private:
       return BindOutcome::NotFitting;
     }
     OpIndex op = coveredDefinition(access.value);
-    if (op == kNoIndex || program.ops[op].call.info().family != OpFamily::Reduce) {
+    const ReductionInfo *reduction =
+        op == kNoIndex ? nullptr : program.ops[op].call.info().reduction;
+    if (!reduction || reduction->isIndexed) {
       return Status::internal("kernel '" + kernel.name + "' covers no reduction to %" +
                               std::to_string(access.value));
     }
@@ -372,19 +374,19 @@ private:
     }
     PartialJoin join;
     join.access = index;
-    join.isMax = program.ops[op].call.kind == OpKind::max;
-    DType dtype = values[operand].type.dtype;
-    join.partialDType = join.isMax ? dtype : accumulateDType(dtype);
+    join.reduction = reduction;
+    join.operand = values[operand].type.dtype;
+    DType partialDType = reduction->accumulator(join.operand);
     join.blockCount = bound.splitCount;
     join.value = access.value;
     join.result = view;
     join.byteOffset = bound.partialBytes;
-    size_t bytes = static_cast<size_t>(join.blockCount) * dtypeSize(join.partialDType);
+    size_t bytes = static_cast<size_t>(join.blockCount) * dtypeSize(partialDType);
     bound.partialBytes += (bytes + kBufferSlack + 63) / 64 * 64;
     bound.joins.push_back(join);
     strides.assign(domain.shape.size(), 0);
     TRACERT_ASSIGN(BindOutcome outcome,
-                   push(access, kNoIndex, join.partialDType, nullptr, std::move(strides)));
+                   push(access, kNoIndex, partialDType, nullptr, std::move(strides)));
     bound.pointerOffsets.back() = static_cast<int64_t>(join.byteOffset);
     return outcome;
   }

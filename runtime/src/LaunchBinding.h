@@ -42,8 +42,9 @@ struct PlanValue {
 /// A reduction whose blocks the executor joins after the kernel.
 struct PartialJoin {
   size_t access = 0;
-  DType partialDType = DType::Float32;
-  bool isMax = false;
+  const ReductionInfo *reduction = nullptr;
+  /// Of the reduction's operand.
+  DType operand = DType::Float32;
   int64_t blockCount = 0;
   ValueId value = 0;
   TensorView result;
@@ -87,9 +88,6 @@ Result<TensorType> domainType(const Program &program, const KernelDef &kernel,
 
 /// The basic read with the items of a set_subtensor, to find the view that the set writes.
 OpCall readCallOf(const OpCall &set);
-
-/// Joins the block partials of every split reduction of the launch in the contract's fixed order.
-void joinBlockPartials(const BoundLaunch &bound, const unsigned char *partials);
 
 /// A rank-0 integer as int64.
 int64_t readSizeValue(const TensorView &view);

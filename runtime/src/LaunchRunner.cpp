@@ -123,8 +123,13 @@ LaunchOutcome LaunchRunner::run(const BoundLaunch &bound, void *partials, Thread
     outcome.isIndexError = callEntry(bound.entry, &frame) != kKernelOk;
     outcome.count = frame.count;
   }
-  if (!outcome.isIndexError && !bound.joins.empty()) {
-    joinBlockPartials(bound, static_cast<const unsigned char *>(partials));
+  for (const PartialJoin &join : bound.joins) {
+    bool hasValue = join.blockCount > 0 || join.reduction->empty != EmptyReduction::Error;
+    if (!outcome.isIndexError && hasValue) {
+      joinReductionPartials(*join.reduction, join.operand,
+                            static_cast<const char *>(partials) + join.byteOffset, join.blockCount,
+                            join.result.data);
+    }
   }
   return outcome;
 }

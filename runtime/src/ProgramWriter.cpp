@@ -159,10 +159,12 @@ private:
     bool isScalar = value.kind() == AttrKind::Scalar;
     DType dtype = isScalar ? value.asScalar().dtype : value.asDType();
     bool hasDType = isScalar || value.kind() == AttrKind::DType;
-    return schema::CreateAttrDef(builder, static_cast<uint8_t>(value.kind()),
-                                 isInteger ? value.asInt() : 0,
-                                 hasDType ? static_cast<uint8_t>(dtype) : 0,
-                                 isScalar ? value.asScalar().bits : 0, ints, items, advancedFirst);
+    bool hasBits = isScalar || value.kind() == AttrKind::Float;
+    auto text = value.kind() == AttrKind::String ? builder.CreateString(value.asText()) : 0;
+    return schema::CreateAttrDef(
+        builder, static_cast<uint8_t>(value.kind()), isInteger ? value.asInt() : 0,
+        hasDType ? static_cast<uint8_t>(dtype) : 0, hasBits ? value.asScalar().bits : 0, ints,
+        items, advancedFirst, text);
   }
 
   fb::Offset<schema::OpDef> op(const OpDef &def) {

@@ -253,6 +253,12 @@ private:
     }
     case AttrKind::Index:
       return readIndex(def, attr);
+    case AttrKind::Float:
+      attr = AttrValue::number(std::bit_cast<double>(def.bits()));
+      return {};
+    case AttrKind::String:
+      attr = AttrValue::text(def.text() ? def.text()->str() : std::string());
+      return {};
     }
     return corrupt("an attribute has an unknown kind");
   }

@@ -63,15 +63,15 @@ kernel.func @outer_loop_over_split_axis domain 2 split outer_axis
 kernel.func @sum_inner_f32 domain 2 reduced [1]
     (%x: !kernel.access<load f32 contiguous>, %s: !kernel.access<reduce_store f32 zero>) {
   %0 = kernel.load %x : !kernel.access<load f32 contiguous>
-  kernel.reduce sum %0 to %s : !kernel.access<reduce_store f32 zero>, f32
+  kernel.reduce "sum"(%0) to %s : !kernel.access<reduce_store f32 zero>, f32
   // CHECK: scf.for
-  // CHECK: llvm.call @tck_sequence_begin_f32
+  // CHECK: llvm.call @tck_sequence_begin_sum_f32
   // CHECK: scf.for {{.+}} iter_args
-  // W16: llvm.call @tck_sequence_append_f32_v16
-  // W8: llvm.call @tck_sequence_append_f32_v8
-  // W16: llvm.call @tck_sequence_append_where_f32_v16
-  // W8: llvm.call @tck_sequence_append_f32_v1
-  // CHECK: llvm.call @tck_sequence_finish_f32
+  // W16: llvm.call @tck_sequence_append_sum_f32_v16
+  // W8: llvm.call @tck_sequence_append_sum_f32_v8
+  // W16: llvm.call @tck_sequence_append_where_sum_f32_v16
+  // W8: llvm.call @tck_sequence_append_sum_f32_v1
+  // CHECK: llvm.call @tck_sequence_finish_sum_f32
 }
 
 // -----
@@ -81,16 +81,16 @@ kernel.func @sum_inner_f32 domain 2 reduced [1]
 kernel.func @sum_outer_f32 domain 2 reduced [0]
     (%x: !kernel.access<load f32 contiguous>, %s: !kernel.access<reduce_store f32 contiguous>) {
   %0 = kernel.load %x : !kernel.access<load f32 contiguous>
-  kernel.reduce sum %0 to %s : !kernel.access<reduce_store f32 contiguous>, f32
+  kernel.reduce "sum"(%0) to %s : !kernel.access<reduce_store f32 contiguous>, f32
   // CHECK: scf.for
-  // W16: llvm.call @tck_columns_begin_f32_v16
-  // W8: llvm.call @tck_columns_begin_f32_v8
+  // W16: llvm.call @tck_columns_begin_sum_f32_v16
+  // W8: llvm.call @tck_columns_begin_sum_f32_v8
   // W16: scf.for {{.+}} -> (vector<16xf32>, i64)
   // W8: scf.for {{.+}} -> (vector<8xf32>, i64)
   // W16: llvm.call @tcs_add_f32_v16
   // W8: llvm.call @tcs_add_f32_v8
-  // W16: llvm.call @tck_columns_finish_f32_v16
-  // W8: llvm.call @tck_columns_finish_f32_v8
+  // W16: llvm.call @tck_columns_finish_sum_f32_v16
+  // W8: llvm.call @tck_columns_finish_sum_f32_v8
 }
 
 // -----
@@ -101,8 +101,8 @@ kernel.func @sum_and_max_i32 domain 1 reduced [0]
     (%x: !kernel.access<load i32 contiguous>, %s: !kernel.access<reduce_store i64 zero>,
      %m: !kernel.access<reduce_store i32 zero>) {
   %0 = kernel.load %x : !kernel.access<load i32 contiguous>
-  kernel.reduce sum %0 to %s : !kernel.access<reduce_store i64 zero>, i32
-  kernel.reduce max %0 to %m : !kernel.access<reduce_store i32 zero>, i32
+  kernel.reduce "sum"(%0) to %s : !kernel.access<reduce_store i64 zero>, i32
+  kernel.reduce "max"(%0) to %m : !kernel.access<reduce_store i32 zero>, i32
   // CHECK-NOT: tck_
   // W16: scf.for {{.+}} -> (vector<16xi64>, vector<16xi32>)
   // W8: scf.for {{.+}} -> (vector<8xi64>, vector<8xi32>)
@@ -119,13 +119,13 @@ kernel.func @masked_sum_f32 domain 1 reduced [0]
   %0 = kernel.load %x : !kernel.access<load f32 contiguous>
   %1 = kernel.load %m : !kernel.access<load i1 contiguous>
   %2 = kernel.apply "exp"(%0) : (f32) -> f32
-  kernel.reduce sum %2 where %1 to %s : !kernel.access<reduce_store f32 zero>, f32
+  kernel.reduce "sum"(%2) where %1 to %s : !kernel.access<reduce_store f32 zero>, f32
   // W16: llvm.call @tcs_exp_f32_v16
-  // W16: llvm.call @tck_sequence_append_where_f32_v16
+  // W16: llvm.call @tck_sequence_append_where_sum_f32_v16
   // W8: llvm.call @tcs_exp_f32_v8
-  // W8: llvm.call @tck_sequence_append_where_f32_v8
+  // W8: llvm.call @tck_sequence_append_where_sum_f32_v8
   // CHECK: llvm.intr.ctpop
-  // CHECK: llvm.call @tck_sequence_finish_f32
+  // CHECK: llvm.call @tck_sequence_finish_sum_f32
   /// The count is KernelFrame::count.
   // CHECK: llvm.getelementptr %arg0[56]
 }

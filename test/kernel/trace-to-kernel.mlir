@@ -39,7 +39,7 @@ func.func @cast_and_square(%x: tensor<?xf32>) -> tensor<?xui8> {
 
 /// Dims that are statically 1 are unit axes.
 // CHECK-LABEL: kernel.func @unit_axis_kernel domain 2 reduced [0] unit [1]
-// CHECK: kernel.reduce sum %{{.+}} to %{{.+}} : <reduce_store f32 zero>, f32
+// CHECK: kernel.reduce "sum"(%{{.+}}) to %{{.+}} : <reduce_store f32 zero>, f32
 func.func @unit_axis(%x: tensor<?x1xf32>) -> tensor<1xf32> {
   %0 = trace.group {
     %1 = trace.exp %x : (tensor<?x1xf32>) -> tensor<?x1xf32>
@@ -55,7 +55,7 @@ func.func @unit_axis(%x: tensor<?x1xf32>) -> tensor<1xf32> {
 /// Kept last axis: outer order, the result is contiguous along the vector axis.
 // CHECK-LABEL: kernel.func @column_sum_kernel domain 2 reduced [0]
 // CHECK-NOT: split
-// CHECK: kernel.reduce sum %{{.+}} to %{{.+}} : <reduce_store f32 contiguous>, f32
+// CHECK: kernel.reduce "sum"(%{{.+}}) to %{{.+}} : <reduce_store f32 contiguous>, f32
 func.func @column_sum(%x: tensor<?x?xf32>) -> tensor<?xf32> {
   %0 = trace.group {
     %1 = trace.sum %x axes [0] keepdims false : (tensor<?x?xf32>) -> tensor<?xf32>
@@ -69,7 +69,7 @@ func.func @column_sum(%x: tensor<?x?xf32>) -> tensor<?xf32> {
 /// One element is no work to split.
 // CHECK-LABEL: kernel.func @unit_sum_kernel domain 1 reduced [0] unit [0]
 // CHECK-NOT: split
-// CHECK: kernel.reduce sum
+// CHECK: kernel.reduce "sum"
 func.func @unit_sum(%x: tensor<1xf32>) -> tensor<f32> {
   %0 = trace.group {
     %1 = trace.sum %x axes [0] keepdims false : (tensor<1xf32>) -> tensor<f32>
@@ -82,7 +82,7 @@ func.func @unit_sum(%x: tensor<1xf32>) -> tensor<f32> {
 
 /// A sum of everything leaves one partial per block, of float16 in float32.
 // CHECK-LABEL: kernel.func @full_sum_kernel domain 1 reduced [0] split sequence_blocks
-// CHECK: kernel.reduce sum %{{.+}} to %{{.+}} : <reduce_store f32 zero>, f16
+// CHECK: kernel.reduce "sum"(%{{.+}}) to %{{.+}} : <reduce_store f32 zero>, f16
 func.func @full_sum(%x: tensor<?xf16>) -> tensor<f16> {
   %0 = trace.group {
     %1 = trace.sum %x axes [0] keepdims false : (tensor<?xf16>) -> tensor<f16>
@@ -97,7 +97,7 @@ func.func @full_sum(%x: tensor<?xf16>) -> tensor<f16> {
 // CHECK-LABEL: kernel.func @masked_sum_kernel domain 1 reduced [0]
 // CHECK: %[[M:.+]] = kernel.apply "gt"
 // CHECK: %[[V:.+]] = kernel.apply "mul"
-// CHECK-NEXT: kernel.reduce sum %[[V]] where %[[M]]
+// CHECK-NEXT: kernel.reduce "sum"(%[[V]]) where %[[M]]
 // CHECK-NOT: kernel.compact
 // CHECK: func.func
 func.func @masked_sum(%x: tensor<?xf32>, %t: tensor<f32>) -> tensor<f32> {

@@ -142,6 +142,10 @@ private:
       return json.value(attribute.asBool());
     case AttrKind::DType:
       return json.value(std::string(dtypeName(attribute.asDType())));
+    case AttrKind::Float:
+      return json.value(attribute.asNumber());
+    case AttrKind::String:
+      return json.value(attribute.asText());
     case AttrKind::Scalar:
       return json.value(scalarText(attribute.asScalar()));
     case AttrKind::Ints:

@@ -53,12 +53,6 @@ def Kernel_Split : I32EnumAttr<"Split", "what begin and end of a call divide", [
   let cppNamespace = "::tracec::kernel";
 }
 
-def Kernel_ReduceKind : I32EnumAttr<"ReduceKind", "how a reduction combines two elements", [
-    I32EnumAttrCase<"Sum", 0, "sum">,
-    I32EnumAttrCase<"Max", 1, "max">]> {
-  let cppNamespace = "::tracec::kernel";
-}
-
 def Kernel_AccessType : TypeDef<Kernel_Dialect, "Access"> {
   let mnemonic = "access";
   let summary = "memory visited along the domain";

@@ -6,7 +6,7 @@
 /// Element types of dtypes: bool i1, uint8 ui8, int32 i32, int64 i64, float16 f16, f32, f64.
 #pragma once
 
-#include "tracert/DType.h"
+#include "tracert/Op.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -268,20 +268,25 @@ LogicalResult ReduceOp::verify() {
   if (failed(verifyKind(*this, getAccess(), AccessKind::ReduceStore))) {
     return failure();
   }
+  std::optional<tracert::OpKind> kind = tracert::opKindFromName(getReduction());
+  const tracert::ReductionInfo *info = kind ? tracert::opInfo(*kind).reduction : nullptr;
+  if (!info || info->isIndexed) {
+    return emitOpError() << "names no reduction of values: \"" << getReduction() << "\"";
+  }
   Type element = getValue().getType();
+  tracert::DType dtype = *elementDType(element);
   auto func = (*this)->getParentOfType<FuncOp>();
-  Type expected = element;
-  if (getKind() == ReduceKind::Sum && isa<IntegerType>(element)) {
-    expected = IntegerType::get(getContext(), 64);
-  }
-  if (getKind() == ReduceKind::Sum && element.isF16() && func &&
-      func.getSplit() == Split::SequenceBlocks) {
-    expected = Float32Type::get(getContext());
-  }
+  bool isPartial = func && func.getSplit() == Split::SequenceBlocks;
+  Type expected =
+      elementType(getContext(), isPartial ? info->accumulator(dtype) : info->result(dtype));
   Type got = getAccess().getType().getElementType();
   if (got != expected) {
     return emitOpError() << "of " << element << " writes " << expected << ", got an access of "
                          << got;
   }
   return success();
+}
+
+const tracert::ReductionInfo &ReduceOp::info() {
+  return *tracert::opInfo(*tracert::opKindFromName(getReduction())).reduction;
 }

@@ -32,7 +32,7 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock, N
         (%x: !kernel.access<load f32 contiguous>, %out: !kernel.access<reduce_store f32 zero>) {
       %0 = kernel.load %x : !kernel.access<load f32 contiguous>
       %1 = kernel.apply "exp"(%0) : (f32) -> f32
-      kernel.reduce sum %1 to %out : !kernel.access<reduce_store f32 zero>, f32
+      kernel.reduce "sum"(%1) to %out : !kernel.access<reduce_store f32 zero>, f32
     }
     ```
   }];
@@ -144,16 +144,20 @@ def Kernel_CompactOp : Kernel_Op<"compact", [Kernel_ElementOf<"access", "value">
 def Kernel_ReduceOp : Kernel_Op<"reduce"> {
   let summary = "combines elements over the reduced axes in the order of the number contract";
   let description = [{
-    `sum` gives int64 for bool and integers, else the type of its operand; `max` the type of its
-    operand. With `split sequence_blocks` the access is an array of one partial per block, in the
-    accumulating type: f32 for f16.
+    The reduction is named as the op is; its record says how it combines, where it starts, whether
+    the order counts and of what type the result is. With `split sequence_blocks` the access is an
+    array of one partial per block, in the accumulating type.
   }];
-  let arguments = (ins Kernel_ReduceKind:$kind, Kernel_Element:$value, Optional<I1>:$mask,
+  let arguments = (ins StrAttr:$reduction, Kernel_Element:$value, Optional<I1>:$mask,
                        Kernel_AccessType:$access);
   let assemblyFormat = [{
-    $kind $value (`where` $mask^)? `to` $access attr-dict `:` type($access) `,` type($value)
+    $reduction `(` $value `)` (`where` $mask^)? `to` $access attr-dict `:` type($access) `,` type($value)
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The combiner of the op of that name; the verifier makes sure that there is one.
+    const ::tracert::ReductionInfo &info();
+  }];
 }
 
 #endif

@@ -144,6 +144,10 @@ Attribute toMlir(MLIRContext *context, const tracert::AttrValue &value) {
   case tracert::AttrKind::Ints:
     return builder.getDenseI64ArrayAttr(
         ArrayRef<int64_t>(value.asInts().data(), value.asInts().size()));
+  case tracert::AttrKind::Float:
+    return builder.getF64FloatAttr(value.asNumber());
+  case tracert::AttrKind::String:
+    return builder.getStringAttr(value.asText());
   case tracert::AttrKind::Scalar:
     return scalarAttr(context, value.asScalar());
   case tracert::AttrKind::Index:
@@ -167,6 +171,10 @@ std::optional<tracert::AttrValue> fromMlir(tracert::AttrKind kind, Attribute att
     ArrayRef<int64_t> values = cast<DenseI64ArrayAttr>(attr).asArrayRef();
     return tracert::AttrValue::ints(tracert::Dims(values.begin(), values.end()));
   }
+  case tracert::AttrKind::Float:
+    return tracert::AttrValue::number(cast<FloatAttr>(attr).getValueAsDouble());
+  case tracert::AttrKind::String:
+    return tracert::AttrValue::text(cast<StringAttr>(attr).getValue().str());
   case tracert::AttrKind::Scalar:
     if (std::optional<tracert::Scalar> scalar = scalarOf(attr)) {
       return tracert::AttrValue::scalar(*scalar);

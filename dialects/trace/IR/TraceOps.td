@@ -30,7 +30,10 @@ class Trace_BinaryOp<string mnemonic, string doc, DTypeSet allowed, Oracle refer
   let assemblyFormat = "$x `,` $y attr-dict `:` functional-type(operands, results)";
 }
 class Trace_CompareOp<string mnemonic, string doc, Oracle reference, list<string> more = []>
-    : Trace_BinaryOp<mnemonic, doc, AllDTypes, reference, more, "Compare">;
+    : Trace_BinaryOp<mnemonic, doc, AllDTypes, reference, more, "Compare"> {
+  let resultDTypes = [AlwaysBool];
+  let gradient = NoGradient<"a bool">;
+}
 
 def Trace_AddOp
     : Trace_BinaryOp<"add", "sum of two tensors, elementwise; logical or of bools", AllDTypes, Oracle<"add">, ["Commutative"]>;
@@ -66,16 +69,23 @@ def Trace_GeOp
     : Trace_CompareOp<"ge", "whether the first element is at least the second", Oracle<"greater_equal">>;
 
 def Trace_LogicalAndOp
-    : Trace_BinaryOp<"logical_and", "whether both elements are true", BoolDType, Oracle<"logical_and">, ["Commutative"], "Logical">;
+    : Trace_BinaryOp<"logical_and", "whether both elements are true", BoolDType, Oracle<"logical_and">, ["Commutative"], "Logical"> {
+  let gradient = NoGradient<"a bool">;
+}
 def Trace_LogicalOrOp
-    : Trace_BinaryOp<"logical_or", "whether either element is true", BoolDType, Oracle<"logical_or">, ["Commutative"], "Logical">;
+    : Trace_BinaryOp<"logical_or", "whether either element is true", BoolDType, Oracle<"logical_or">, ["Commutative"], "Logical"> {
+  let gradient = NoGradient<"a bool">;
+}
 def Trace_LogicalNotOp
-    : Trace_UnaryOp<"logical_not", "whether the element is false", BoolDType, Oracle<"logical_not">, "Logical">;
+    : Trace_UnaryOp<"logical_not", "whether the element is false", BoolDType, Oracle<"logical_not">, "Logical"> {
+  let gradient = NoGradient<"a bool">;
+}
 
 def Trace_WhereOp : Trace_Op<"where", "Select", [Pure]> {
   let summary = "elements of x where the condition is true, of y elsewhere";
   let runtimeTraits = ["Pointwise"];
-  // The set is that of x and y; the condition is bool.
+  let operandDTypes = [BoolDType, AllDTypes, AllDTypes];
+  let resultDTypes = [SameAs1];
   let pythonOperands = ["condition", "x", "y"];
   let operandDag = (ins Trace_Tensor:$condition, Trace_Tensor:$x, Trace_Tensor:$y);
   let assemblyFormat = "$condition `,` $x `,` $y attr-dict `:` functional-type(operands, results)";
@@ -86,6 +96,7 @@ def Trace_CastOp : Trace_Op<"cast", "Cast", [Pure]> {
   let summary = "elements converted to another dtype; float to int truncates and saturates";
   let runtimeTraits = ["Pointwise"];
   let opAttrs = [DTypeAttr<"dtype", "the result's dtype">];
+  let resultDTypes = [FromDTypeAttr];
   let assemblyFormat = "$x `to` $dtype attr-dict `:` functional-type(operands, results)";
 }
 
@@ -93,23 +104,29 @@ def Trace_CastOp : Trace_Op<"cast", "Cast", [Pure]> {
 // Reductions: fixed order, see runtime/scalar/Numbers.md
 //===----------------------------------------------------------------------===//
 
-class Trace_ReduceOp<string mnemonic> : Trace_Op<mnemonic, "Reduce", [Pure]> {
+class Trace_ReduceOp<string mnemonic, Combiner how = NoCombiner>
+    : Trace_Op<mnemonic, "Reduce", [Pure]> {
+  let combiner = how;
+  let pythonMethod = 1;
   let opAttrs = [IntsAttr<"axes", "reduced axes, non-negative, ascending", "None">,
                  FlagAttr<"keepdims", "keep reduced axes with size 1", "False">];
   let assemblyFormat = [{
     $x `axes` $axes `keepdims` $keepdims attr-dict `:` functional-type(operands, results)
   }];
 }
-def Trace_SumOp : Trace_ReduceOp<"sum"> {
+def Trace_SumOp : Trace_ReduceOp<"sum", Combiner<"add", "Zero", 1, "Zero">> {
   let summary = "sum of elements along the given axes; bool and integers sum in int64";
+  let resultDTypes = [Widened];
   let oracle = Oracle<"sum", 64>;
 }
 def Trace_MeanOp : Trace_ReduceOp<"mean"> {
   let summary = "mean of elements along the given axes; of integers in float32 (int64: float64)";
   let runtimeTraits = ["Composite"];
+  let resultDTypes = [Averaged];
+  let gradient = GradientOfParts;
   let oracle = Oracle<"mean", 64>;
 }
-def Trace_MaxOp : Trace_ReduceOp<"max"> {
+def Trace_MaxOp : Trace_ReduceOp<"max", Combiner<"maximum", "Lowest", 0, "Error">> {
   let summary = "largest element along the given axes; NaN wins; an empty axis is an error";
   let oracle = Oracle<"max">;
 }
@@ -117,6 +134,8 @@ def Trace_MaxOp : Trace_ReduceOp<"max"> {
 def Trace_AxisSizeOp : Trace_Op<"axis_size", "Size", [Pure]> {
   let summary = "product of the sizes of the given axes, an int64 of rank 0";
   let runtimeTraits = ["SizeOnly"];
+  let resultDTypes = [AlwaysInt64];
+  let gradient = NoGradient<"a size">;
   let opAttrs = [IntsAttr<"axes", "axes whose sizes are multiplied, non-negative, ascending">];
   let pythonName = "-";
   let noKernel = "a size: computed while planning";
@@ -132,6 +151,8 @@ def Trace_AxisSizeOp : Trace_Op<"axis_size", "Size", [Pure]> {
 class Trace_GuardOp<string mnemonic, list<string> traitNames = ["SizeOnly", "MayFail"]>
     : Trace_Op<mnemonic, "Guard", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let runtimeTraits = traitNames;
+  let resultDTypes = [AlwaysInt64];
+  let gradient = NoGradient<"a check">;
   let pythonName = "-";
   let noKernel = "a check of sizes: made while planning";
   let extraClassDefinition = [{
@@ -199,12 +220,12 @@ class Trace_SizedShapeOp<string mnemonic, list<string> more = []>
 }
 def Trace_ReshapeOp : Trace_SizedShapeOp<"reshape", ["MayCopy"]> {
   let summary = "the same elements in row-major order under another shape";
-  let opAttrs = [IntsAttr<"shape", "new sizes; one may be -1; kFromOperand takes a size operand">];
+  let opAttrs = [ShapeAttr<"shape", "new sizes; one may be -1; kFromOperand takes a size operand">];
   let oracle = Oracle<"reshape">;
 }
 def Trace_BroadcastToOp : Trace_SizedShapeOp<"broadcast_to"> {
   let summary = "the tensor repeated along new axes and axes of size 1";
-  let opAttrs = [IntsAttr<"shape", "result sizes; kFromOperand takes a size operand">];
+  let opAttrs = [ShapeAttr<"shape", "result sizes; kFromOperand takes a size operand">];
   let oracle = Oracle<"broadcast_to">;
 }
 def Trace_PermuteOp : Trace_ShapeOp<"permute"> {
@@ -231,8 +252,10 @@ def Trace_ConcatOp : Trace_Op<"concat", "Join", [Pure]> {
 def Trace_FullOp : Trace_Op<"full", "Create", [Pure]> {
   let summary = "a tensor filled with one value";
   let pythonOperands = [];
+  let resultDTypes = [FromValueAttr];
+  let gradient = NoGradient<"no operand">;
   let operandDag = (ins Variadic<Trace_Tensor>:$extras);
-  let opAttrs = [IntsAttr<"shape", "sizes; kFromOperand takes a size operand">,
+  let opAttrs = [ShapeAttr<"shape", "sizes; kFromOperand takes a size operand">,
                  ScalarAttr<"value", "the value; its dtype is the result's">];
   let noKernel = "a fill that only one kernel reads is part of that kernel; others are stored by the library";
   let assemblyFormat = [{
@@ -245,8 +268,10 @@ def Trace_ArangeOp : Trace_Op<"arange", "Create", [Pure]> {
   let summary = "start + i * step for i from 0 to count - 1";
   let dtypes = NumericDTypes;
   let pythonOperands = [];
+  let resultDTypes = [FromStartAttr];
+  let gradient = NoGradient<"no operand">;
   let operandDag = (ins Variadic<Trace_Tensor>:$extras);
-  let opAttrs = [IntsAttr<"shape", "one size, the count; kFromOperand takes a size operand">,
+  let opAttrs = [ShapeAttr<"shape", "one size, the count; kFromOperand takes a size operand">,
                  ScalarAttr<"start", "first value; its dtype is the result's">,
                  ScalarAttr<"step", "distance between values, of the same dtype">];
   let noKernel = "the kernel dialect has no value for the position in the domain";
@@ -294,8 +319,8 @@ class Trace_IndexReadOp<string mnemonic, list<string> traitNames>
   }];
 }
 // in_place: nothing later reads the memory of the old value.
-class Trace_IndexSetOp<string mnemonic>
-    : Trace_IndexOp<mnemonic, ["Set", "MayFail"], (ins UnitAttr:$in_place)> {
+class Trace_IndexSetOp<string mnemonic, list<string> more = []>
+    : Trace_IndexOp<mnemonic, !listconcat(["Set", "MayFail"], more), (ins UnitAttr:$in_place)> {
   let operandDag = (ins Trace_Tensor:$x, Trace_Tensor:$value, Variadic<Trace_Tensor>:$extras);
   let pythonOperands = ["x", "value"];
   let noKernel = "assignments are not compiled yet";
@@ -304,11 +329,11 @@ class Trace_IndexSetOp<string mnemonic>
     functional-type(operands, results)
   }];
 }
-def Trace_SubtensorOp : Trace_IndexReadOp<"subtensor", ["View", "MayFail"]> {
+def Trace_SubtensorOp : Trace_IndexReadOp<"subtensor", ["View", "MayFail", "BasicIndex"]> {
   let summary = "basic indexing: slices, ints, new axes; a view";
   let noKernel = "a view: index arithmetic without a loop";
 }
-def Trace_SetSubtensorOp : Trace_IndexSetOp<"set_subtensor"> {
+def Trace_SetSubtensorOp : Trace_IndexSetOp<"set_subtensor", ["BasicIndex"]> {
   let summary = "the tensor with the part that basic indexing selects replaced by a value";
 }
 def Trace_IndexingMultiAxisVecOp
@@ -323,6 +348,8 @@ def Trace_CondTakeOp : Trace_Op<"cond_take", "Compress", [Pure]> {
   let summary = "elements of x where the mask is true, and their int64 flat positions";
   let runtimeTraits = ["DataDependentShape"];
   let pythonOperands = ["mask", "x"];
+  let operandDTypes = [BoolDType, AllDTypes];
+  let resultDTypes = [SameAs1, AlwaysInt64];
   let noKernel = "a compaction with positions is not compiled yet";
   let operandDag = (ins Trace_Tensor:$mask, Trace_Tensor:$x);
   let results = (outs Trace_Tensor:$values, Trace_Tensor:$positions);

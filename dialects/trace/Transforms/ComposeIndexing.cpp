@@ -408,7 +408,7 @@ private:
     IndexItems items;
     unsigned axis = 0;
     bool hasStarted = missing == 0;
-    for (const IndexItem &item : tracert::attrs::subtensor::items(call).items) {
+    for (const IndexItem &item : tracert::attrs::items(call).items) {
       if (item.kind == IndexItemKind::NewAxis) {
         if (hasStarted) {
           items.items.push_back(item);

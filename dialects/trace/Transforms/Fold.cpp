@@ -47,11 +47,10 @@ Value foldToOperand(Operation *op, const tracert::OpCall &call) {
   Value operand = op->getOperand(0);
   switch (call.info().family) {
   case tracert::OpFamily::Cast:
-    return tensorTypeOf(operand.getType()).dtype == tracert::attrs::cast::dtype(call) ? operand
-                                                                                      : Value();
+    return tensorTypeOf(operand.getType()).dtype == tracert::attrs::dtype(call) ? operand : Value();
   case tracert::OpFamily::Shape:
     if (isa<PermuteOp>(op)) {
-      return isIdentityPermutation(tracert::attrs::permute::axes(call)) ? operand : Value();
+      return isIdentityPermutation(tracert::attrs::axes(call)) ? operand : Value();
     }
     return isSameStaticType(operand, op->getResult(0)) ? operand : Value();
   case tracert::OpFamily::Indexing:
@@ -82,7 +81,7 @@ Operation *foldViewOfView(Operation *op, const tracert::OpCall &call) {
   }
   tracert::OpCall merged = call;
   if (isa<PermuteOp>(op)) {
-    tracert::Dims axes = tracert::attrs::permute::axes(call);
+    tracert::Dims axes = tracert::attrs::axes(call);
     ArrayRef<int64_t> innerAxes = cast<PermuteOp>(inner).getAxes();
     for (int64_t &axis : axes) {
       axis = innerAxes[axis];

@@ -56,9 +56,9 @@ LogicalResult KernelLowering::planReductions() {
     reduction.op = op;
     reduction.input = *elementDType(op.getValue().getType());
     reduction.output = *elementDType(op.getAccess().getType().getElementType());
-    bool isSum = op.getKind() == ReduceKind::Sum;
-    reduction.accumulator = isSum ? tracert::accumulateDType(reduction.input) : reduction.input;
-    if (isSum && tracert::isFloat(reduction.accumulator)) {
+    reduction.info = &op.info();
+    reduction.accumulator = reduction.info->accumulator(reduction.input);
+    if (reduction.info->isOrdered && tracert::isFloat(reduction.accumulator)) {
       reduction.form = isInnerOrder ? Reduction::Sequence : Reduction::Columns;
       hasColumns |= !isInnerOrder;
       ++states;
@@ -66,7 +66,7 @@ LogicalResult KernelLowering::planReductions() {
     reductions.push_back(reduction);
   }
   if (states > kMaxReductionStates) {
-    return func.emitOpError() << "has " << states << " ordered sums, scratch holds "
+    return func.emitOpError() << "has " << states << " ordered reductions, scratch holds "
                               << kMaxReductionStates;
   }
   for (GatherOp op : func.getBody().getOps<GatherOp>()) {

@@ -27,14 +27,15 @@ struct NestPoint {
 
 struct Reduction {
   enum Form {
-    /// Float sums in inner order: through a block buffer in scratch; carries its count.
+    /// Ordered, of floats, in inner order: through a block buffer in scratch; carries its count.
     Sequence,
-    /// Float sums in outer order: carries a chain per lane.
+    /// Ordered, of floats, in outer order: carries a chain per lane.
     Columns,
     /// The order has no effect: carries a vector of partial results.
     AnyOrder
   };
   mutable kernel::ReduceOp op;
+  const tracert::ReductionInfo *info = nullptr;
   Form form = AnyOrder;
   tracert::DType input, accumulator, output;
   /// In scratch; Sequence and Columns.

@@ -10,43 +10,21 @@ using namespace tracec;
 using namespace tracec::kernel;
 using tracert::DType;
 
-static std::string nameOf(StringRef stem, DType dtype, int64_t lanes = 0) {
-  std::string name = (stem + "_" + llvm::StringRef(tracert::dtypeShortName(dtype))).str();
+/// tck_<part>_<reduction>_<accumulator>; see KernelSupport.cpp.
+static std::string nameOf(StringRef part, const Reduction &reduction, int64_t lanes = 0) {
+  std::string name = ("tck_" + part + "_" + reduction.op.getReduction() + "_" +
+                      llvm::StringRef(tracert::dtypeShortName(reduction.accumulator)))
+                         .str();
   return lanes == 0 ? name : name + "_v" + std::to_string(lanes);
 }
 
 StringRef KernelLowering::combiner(const Reduction &reduction) const {
-  return reduction.op.getKind() == ReduceKind::Sum ? "add" : "maximum";
+  return tracert::opInfo(reduction.info->combiner).name;
 }
 
 Value KernelLowering::identity(const Reduction &reduction, int64_t lanes) {
-  uint64_t bits = 0;
-  if (reduction.form != Reduction::AnyOrder) {
-    // -0.0: the one value that leaves every other unchanged.
-    bits = uint64_t(1) << (8 * tracert::dtypeSize(reduction.accumulator) - 1);
-  } else if (reduction.op.getKind() == ReduceKind::Max) {
-    switch (reduction.accumulator) {
-    case DType::Bool:
-    case DType::UInt8:
-      break;
-    case DType::Int32:
-      bits = uint64_t(1) << 31;
-      break;
-    case DType::Int64:
-      bits = uint64_t(1) << 63;
-      break;
-    case DType::Float16:
-      bits = 0xFC00;
-      break;
-    case DType::Float32:
-      bits = 0xFF800000;
-      break;
-    case DType::Float64:
-      bits = 0xFFF0000000000000;
-      break;
-    }
-  }
-  return build->bitsOf(reduction.accumulator, bits, lanes);
+  tracert::Scalar start = tracert::reductionStart(reduction.info->start, reduction.accumulator);
+  return build->bitsOf(reduction.accumulator, start.bits, lanes);
 }
 
 int64_t KernelLowering::carriedLanes(const Reduction &reduction, const NestPoint &point) const {
@@ -60,14 +38,13 @@ KernelLowering::Values KernelLowering::beginReductions(const NestPoint &point) {
   Values carried;
   for (const Reduction &reduction : reductions) {
     if (reduction.form == Reduction::Sequence) {
-      build->call(nameOf("tck_sequence_begin", reduction.accumulator), Type(), reduction.state);
+      build->call(nameOf("sequence_begin", reduction), Type(), reduction.state);
       carried.push_back(build->constant(0));
       continue;
     }
     int64_t lanes = carriedLanes(reduction, point);
     if (reduction.form == Reduction::Columns) {
-      build->call(nameOf("tck_columns_begin", reduction.accumulator, lanes), Type(),
-                  reduction.state);
+      build->call(nameOf("columns_begin", reduction, lanes), Type(), reduction.state);
     }
     carried.push_back(identity(reduction, lanes));
   }
@@ -94,10 +71,10 @@ Value KernelLowering::accumulate(const Reduction &reduction, const NestPoint &po
   case Reduction::Sequence: {
     SmallVector<Value> arguments{reduction.state, carried, build->spill(value)};
     if (!active) {
-      return build->call(nameOf("tck_sequence_append", dtype, lanes), build->i64(), arguments);
+      return build->call(nameOf("sequence_append", reduction, lanes), build->i64(), arguments);
     }
     arguments.push_back(build->maskBits(active, lanes));
-    return build->call(nameOf("tck_sequence_append_where", dtype, lanes), build->i64(), arguments);
+    return build->call(nameOf("sequence_append_where", reduction, lanes), build->i64(), arguments);
   }
   case Reduction::Columns: {
     // The chain is pushed when the next block's first term comes, so one block costs no tree.
@@ -110,7 +87,7 @@ Value KernelLowering::accumulate(const Reduction &reduction, const NestPoint &po
     {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(push.thenBlock());
-      build->call(nameOf("tck_columns_push", dtype, lanes), Type(),
+      build->call(nameOf("columns_push", reduction, lanes), Type(),
                   {reduction.state, build->spill(carried)});
       scf::YieldOp::create(builder, loc, identity(reduction, lanes));
       builder.setInsertionPointToStart(push.elseBlock());
@@ -156,12 +133,12 @@ void KernelLowering::finishReductions(const NestPoint &point, ValueRange carried
     Value result = value;
     switch (reduction.form) {
     case Reduction::Sequence:
-      result = build->call(nameOf("tck_sequence_finish", dtype), build->elementOf(dtype),
+      result = build->call(nameOf("sequence_finish", reduction), build->elementOf(dtype),
                            {reduction.state, value});
       break;
     case Reduction::Columns: {
       Value slot = build->spill(value);
-      build->call(nameOf("tck_columns_finish", dtype, point.lanes.count), Type(),
+      build->call(nameOf("columns_finish", reduction, point.lanes.count), Type(),
                   {reduction.state, slot, terms});
       result = LLVM::LoadOp::create(builder, loc, value.getType(), slot);
       break;

@@ -212,13 +212,16 @@ Status GroupLowering::storeOutputs() {
     BlockArgument access = addAccess(AccessKind::ReduceStore, result,
                                      isInnerOrder ? InnerStride::Zero : InnerStride::Contiguous);
     auto type = cast<kernel::AccessType>(access.getType());
-    if (lowered.split == tracert::KernelSplit::SequenceBlocks &&
-        reduction.kind == kernel::ReduceKind::Sum && type.getElementType().isF16()) {
+    if (lowered.split == tracert::KernelSplit::SequenceBlocks) {
       // Blocks leave partials in the accumulating type.
+      tracert::DType accumulator =
+          reduction.info->accumulator(*kernel::elementDType(reduction.value.getType()));
       access.setType(kernel::AccessType::get(module.getContext(), type.getKind(),
-                                             builder.getF32Type(), type.getStride(), 0));
+                                             kernel::elementType(module.getContext(), accumulator),
+                                             type.getStride(), 0));
     }
-    kernel::ReduceOp::create(builder, reduction.op->getLoc(), reduction.kind, reduction.value,
+    kernel::ReduceOp::create(builder, reduction.op->getLoc(),
+                             reduction.op->getName().stripDialect(), reduction.value,
                              reduction.isMasked ? maskElement : Value(), access);
   }
   for (Value output : group.outputs) {

@@ -55,7 +55,7 @@ private:
   /// Reductions: what is combined, until the split says what the access holds.
   struct PendingReduction {
     mlir::Operation *op;
-    kernel::ReduceKind kind;
+    const tracert::ReductionInfo *info;
     mlir::Value value;
     bool isMasked;
   };

@@ -8,9 +8,7 @@ namespace tracec {
 
 Status GroupLowering::lowerReduce(Operation *op) {
   const tracert::OpInfo &info = *trace::opInfoOf(op);
-  // The dialect's names for reductions are the ops' names.
-  std::optional<kernel::ReduceKind> kind = kernel::symbolizeReduceKind(info.name);
-  if (!kind) {
+  if (!info.reduction || info.reduction->isIndexed) {
     return notInKernel(op, "kernels have no such reduction");
   }
   auto axes = cast<DenseI64ArrayAttr>(*op->getInherentAttr("axes")).asArrayRef();
@@ -30,7 +28,7 @@ Status GroupLowering::lowerReduce(Operation *op) {
     return notInKernel(op, "its operand does not have the shape of the domain");
   }
   TRACERT_ASSIGN(Value value, element(operand));
-  reductions.push_back({op, *kind, value, isMasked});
+  reductions.push_back({op, info.reduction, value, isMasked});
   return {};
 }
 

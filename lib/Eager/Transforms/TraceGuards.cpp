@@ -137,7 +137,7 @@ Result<bool> TraceReplayer::decideIsOne(const Value &value, size_t axis, Next) {
   if (guard == record.guardsOnOne.end() || !record.guards[guard->second].hangsOnData) {
     return unguarded("whether axis " + std::to_string(axis) + " has size 1");
   }
-  return tracert::attrs::guard_one::is_one(record.guards[guard->second].call);
+  return tracert::attrs::is_one(record.guards[guard->second].call);
 }
 
 Status TraceReplayer::expectFits(const Value &size, DType dtype, Next next) {
@@ -147,8 +147,7 @@ Status TraceReplayer::expectFits(const Value &size, DType dtype, Next next) {
   bool isGuarded =
       std::any_of(record.guards.begin(), record.guards.end(), [&](const TraceGuard &guard) {
         return guard.call.kind == OpKind::guard_fits && guard.hangsOnData &&
-               guard.operands[0] == size->traceVar &&
-               tracert::attrs::guard_fits::dtype(guard.call) == dtype;
+               guard.operands[0] == size->traceVar && tracert::attrs::dtype(guard.call) == dtype;
       });
   return isGuarded ? Status() : unguarded("a size");
 }

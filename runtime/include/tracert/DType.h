@@ -123,4 +123,12 @@ constexpr DType accumulateDType(DType d) {
   return isFloat(d) ? DType::Float32 : DType::Int64;
 }
 
+/// The dtype of a quotient: of integers float32, of those of 64 bits float64.
+constexpr DType quotientDType(DType d) {
+  return isFloat(d) ? d : d == DType::Int64 ? DType::Float64 : DType::Float32;
+}
+
+/// In a set of dtypes.
+constexpr uint32_t dtypeBit(DType d) { return uint32_t(1) << static_cast<unsigned>(d); }
+
 } // namespace tracert

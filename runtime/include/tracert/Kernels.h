@@ -43,6 +43,12 @@ TRACERT_API Status runKernel(const KernelContext &context, const OpCall &call,
 /// How many elements of a bool view are true.
 TRACERT_API int64_t countTrue(const KernelContext &context, const TensorView &mask);
 
+/// One result of a reduction that is not indexed: the partials of its blocks (elements of the
+/// accumulator's dtype, aligned to their size) joined in the fixed order. Without blocks, what the
+/// record says of none, which must not be an error.
+TRACERT_API void joinReductionPartials(const ReductionInfo &reduction, DType operand,
+                                       const void *partials, int64_t blockCount, void *result);
+
 /// The counts that inferTypesWithCounts wants, read from the operands of a data-dependent op.
 TRACERT_API Result<std::vector<int64_t>>
 readCounts(const KernelContext &context, const OpCall &call, std::span<const TensorView> operands);

@@ -3,11 +3,11 @@
 ///   float partials[DotOf<scalar::dtype::f16>::rowGroup];
 ///   DotOf<scalar::dtype::f16>::rows(a, aRowStride, rowCount, b, count, partials);
 ///
-/// The block of a sum (BlockSum.h) whose terms are products, added by fma_. Up to rowGroup rows, up
-/// to ReductionOrder::blockLength elements each; `b` is contiguous. Strides in bytes.
+/// The block of a sum (Reductions.h) whose terms are products, added by fma_. Up to rowGroup rows,
+/// up to ReductionOrder::blockLength elements each; `b` is contiguous. Strides in bytes.
 #pragma once
 
-#include "BlockSum.h"
+#include "Reductions.h"
 #include "RowJoin.h"
 
 #include <cstring>
@@ -23,7 +23,7 @@ template <class D> struct FloatDot {
   using S = Simd<Partial>;
   using Register = typename S::Register;
   static constexpr int64_t lanes = scalar::ReductionOrder::lanes<Partial>();
-  static constexpr Partial start = scalar::sumStart<Partial>;
+  static constexpr Partial start = scalar::startOf<scalar::Start::Zero, Partial>;
 
   /// Each row contiguous.
   static void rows(const char *a, int64_t rowStride, int64_t rowCount, const Stored *b,
@@ -71,10 +71,12 @@ template <class D> struct FloatDot {
   class Total {
   public:
     void push(Partial partial) { tree.push(partial); }
-    Stored finish() const { return SumOf<D>::round(tree.finish() + Partial(0)); }
+    Stored finish() const {
+      return ReductionOf<reduction::sum, D>::round(tree.finish() + Partial(0));
+    }
 
   private:
-    scalar::BlockTree<Partial> tree;
+    scalar::BlockTree<Partial, scalar::op::add> tree;
   };
 
 private:

@@ -45,9 +45,9 @@ struct KeptAxis {
   int64_t outputStride = 0;
 };
 
-/// One reduction for one input dtype. Results have the dtype of Numbers.md (sum: int64 for bool and
-/// integers; max: the input's). Partials are float for float16 and float32 sums, else the result's
-/// type; for max the input's storage type.
+/// One reduction for one input dtype. Results have the dtype of the op's record. A partial is an
+/// element of the accumulator's dtype (ReductionInfo::accumulator); of an indexed reduction it is
+/// an element and its position.
 struct ReduceCores {
   /// Bytes of one partial.
   int64_t partialSize;
@@ -55,7 +55,8 @@ struct ReduceCores {
   /// ReductionOrder::blockLength elements. Threads take disjoint ranges of blocks.
   void (*blocks)(const void *data, const ReducedAxes &axes, int64_t blockBegin, int64_t blockEnd,
                  void *partials);
-  /// Joins all partials of a sequence into one result. A sum of no blocks is zero; a max needs one.
+  /// Joins all partials of a sequence into one result. No blocks give what the record says of an
+  /// empty reduction, which must not be an error.
   void (*combine)(const void *partials, int64_t blockCount, void *result);
   /// Inner order, many sequences: one result per row.
   void (*rows)(const void *data, const ReducedAxes &axes, const KeptAxis &rows, void *output);
@@ -70,15 +71,6 @@ struct MaskedSequence {
   const uint8_t *mask;
   int64_t maskStride;
   int64_t count;
-};
-
-/// Sums of the selected elements, in the inner order of the compacted sequence.
-struct MaskedSumCores {
-  void (*total)(const MaskedSequence &sequence, void *result);
-  /// For threads: partials of the blocks [blockBegin, blockEnd) of the selected elements, reading
-  /// from element `begin`, before which `beginRank` (<= blockBegin * blockLength) are selected.
-  void (*blocks)(const MaskedSequence &sequence, int64_t begin, int64_t beginRank,
-                 int64_t blockBegin, int64_t blockEnd, void *partials);
 };
 
 /// C = A x B; strides in bytes, any of them may be zero or negative except those of C.
@@ -136,6 +128,12 @@ inline constexpr int elementwiseOpCount = 0
 #undef TRACERT_CAST
     ;
 
+inline constexpr int reductionCount = 0
+#define TRACERT_REDUCTION(...) +1
+#include "tracert/generated/Reductions.inc"
+#undef TRACERT_REDUCTION
+    ;
+
 /// -1 for a name that is no elementwise op.
 int elementwiseOpIndex(std::string_view name);
 
@@ -146,9 +144,8 @@ struct KernelCores {
   ElementwiseLoop select[kDTypeLimit];
   /// [from][to]
   ElementwiseLoop cast[kDTypeLimit][kDTypeLimit];
-  ReduceCores sum[kDTypeLimit];
-  ReduceCores max[kDTypeLimit];
-  MaskedSumCores maskedSum[kDTypeLimit];
+  /// By ReductionInfo::index and the operand's dtype.
+  ReduceCores reduce[reductionCount][kDTypeLimit];
   /// For products of two columns and more, and of none.
   MatmulCores matmul[kDTypeLimit];
   MatrixVectorCores matrixVector[kDTypeLimit];

@@ -1,13 +1,14 @@
-#include "BlockSum.h"
 #include "CoreTables.h"
-#include "DtypeTags.h"
+
+#include "tracert/scalar/Lanes.h"
 
 #include <cstring>
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
 
 namespace tracert::TRACERT_ISA {
 namespace {
-
-constexpr int64_t blockLength = scalar::ReductionOrder::blockLength;
 
 int64_t countTrueBytes(const uint8_t *mask, int64_t maskStride, int64_t count) {
   int64_t total = 0;
@@ -99,62 +100,6 @@ int64_t compactElements(const MaskedSequence &sequence, void *output, int64_t ca
   return written;
 }
 
-/// Feeds the selected elements to consume(partial) in blocks, skipping the first `skip` of them,
-/// until `blockLimit` blocks are done or the sequence ends.
-template <class R, class Consume>
-void forEachMaskedBlock(const MaskedSequence &sequence, int64_t skip, int64_t blockLimit,
-                        Consume consume) {
-  using Stored = typename R::Stored;
-  constexpr int64_t size = sizeof(Stored);
-  constexpr int64_t chunk = 1024;
-  // A chunk may overfill the block by its own length, and a vector store by the slack.
-  Stored buffer[blockLength + chunk + scalar::ReductionOrder::compactSlack];
-  int64_t filled = 0;
-  for (int64_t begin = 0; begin < sequence.count && blockLimit > 0; begin += chunk) {
-    int64_t count = sequence.count - begin < chunk ? sequence.count - begin : chunk;
-    MaskedSequence part = {static_cast<const char *>(sequence.values) +
-                               begin * sequence.valueStride,
-                           sequence.valueStride, sequence.mask + begin * sequence.maskStride,
-                           sequence.maskStride, count};
-    int64_t added =
-        compactElements<size>(part, buffer + filled, chunk + scalar::ReductionOrder::compactSlack);
-    if (skip > 0) {
-      int64_t dropped = added < skip ? added : skip;
-      std::memmove(buffer + filled, buffer + filled + dropped, size_t((added - dropped) * size));
-      skip -= dropped;
-      added -= dropped;
-    }
-    filled += added;
-    if (filled >= blockLength) {
-      consume(R::block(buffer, blockLength));
-      --blockLimit;
-      filled -= blockLength;
-      std::memcpy(buffer, buffer + blockLength, size_t(filled * size));
-    }
-  }
-  if (filled > 0 && blockLimit > 0) {
-    consume(R::block(buffer, filled));
-  }
-}
-
-template <class R> void maskedTotal(const MaskedSequence &sequence, void *result) {
-  typename R::Total total;
-  forEachMaskedBlock<R>(sequence, 0, INT64_MAX,
-                        [&](typename R::Partial partial) { total.push(partial); });
-  *static_cast<typename R::Result *>(result) = total.finish();
-}
-
-template <class R>
-void maskedBlocks(const MaskedSequence &sequence, int64_t begin, int64_t beginRank,
-                  int64_t blockBegin, int64_t blockEnd, void *partials) {
-  MaskedSequence rest = {static_cast<const char *>(sequence.values) + begin * sequence.valueStride,
-                         sequence.valueStride, sequence.mask + begin * sequence.maskStride,
-                         sequence.maskStride, sequence.count - begin};
-  auto *next = static_cast<typename R::Partial *>(partials);
-  forEachMaskedBlock<R>(rest, blockBegin * blockLength - beginRank, blockEnd - blockBegin,
-                        [&](typename R::Partial partial) { *next++ = partial; });
-}
-
 } // namespace
 
 void fillMaskedCores(KernelCores &cores) {
@@ -163,10 +108,6 @@ void fillMaskedCores(KernelCores &cores) {
   cores.compact[1] = compactElements<2>;
   cores.compact[2] = compactElements<4>;
   cores.compact[3] = compactElements<8>;
-#define TRACERT_FILL_MASKED(d, ...)                                                                \
-  cores.maskedSum[dtypeIndex<scalar::dtype::d>] = {maskedTotal<SumOf<scalar::dtype::d>>,           \
-                                                   maskedBlocks<SumOf<scalar::dtype::d>>};
-  TRACERT_FOR_AllDTypes(TRACERT_FILL_MASKED, )
 }
 
 } // namespace tracert::TRACERT_ISA

@@ -8,7 +8,7 @@
 /// strides in elements.
 #pragma once
 
-#include "BlockSum.h"
+#include "Reductions.h"
 
 #include "tracert/scalar/Arithmetic.h"
 

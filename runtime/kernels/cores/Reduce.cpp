@@ -1,6 +1,6 @@
-#include "BlockSum.h"
 #include "CoreTables.h"
 #include "DtypeTags.h"
+#include "Reductions.h"
 #include "Sequence.h"
 
 namespace tracert::TRACERT_ISA {
@@ -28,11 +28,11 @@ void forEachBlock(const void *data, const ReducedAxes &axes, int64_t blockBegin,
     }
     int64_t count = end - begin < blockLength ? end - begin : blockLength;
     if (walk.run() >= count && walk.innerStride() == int64_t(sizeof(Stored))) {
-      consume(R::block(reinterpret_cast<const Stored *>(walk.pointer()), count));
+      consume(R::block(reinterpret_cast<const Stored *>(walk.pointer()), count, begin));
       walk.advance(count);
     } else {
       walk.gather<sizeof(Stored)>(count, buffer);
-      consume(R::block(buffer, count));
+      consume(R::block(buffer, count, begin));
     }
     begin += count;
   }
@@ -70,30 +70,38 @@ void reduceRows(const void *data, const ReducedAxes &axes, const KeptAxis &rows,
 /// Columns that one pass accumulates: eight AVX-512 registers of float.
 constexpr int64_t columnTile = 128;
 
-/// chains[c] gets `terms` more terms of column c. Contiguous full tiles stay in registers.
+/// Terms of neighbouring columns: the first at `pointer`, which is number `position` of its
+/// sequence.
+struct ColumnTerms {
+  const char *pointer;
+  int64_t termStride;
+  int64_t count;
+  int64_t position;
+  int64_t columnStride;
+};
+
+/// chains[c] gets the terms of column c. Contiguous full tiles stay in registers.
 template <class R>
-[[gnu::noinline]] void addTerms(const char *at, int64_t termStride, int64_t terms,
-                                int64_t columnStride, int64_t columns,
+[[gnu::noinline]] void addTerms(const ColumnTerms &terms, int64_t columns,
                                 typename R::Partial *chains) {
   using Stored = typename R::Stored;
   using Partial = typename R::Partial;
   int64_t column = 0;
-  if constexpr (std::is_floating_point_v<Partial> &&
-                !std::is_same_v<R, MaxOf<scalar::dtype::f32>> &&
-                !std::is_same_v<R, MaxOf<scalar::dtype::f64>>) {
+  if constexpr (R::isOrdered) {
     using S = Simd<Partial>;
+    using Op = typename R::Op;
     constexpr int registers = 8;
-    if (columnStride == int64_t(sizeof(Stored))) {
+    if (terms.columnStride == int64_t(sizeof(Stored))) {
       for (; column + registers * S::width <= columns; column += registers * S::width) {
         typename S::Register sums[registers];
         for (int i = 0; i < registers; ++i) {
           sums[i] = S::load(chains + column + i * S::width);
         }
-        const char *row = at + column * columnStride;
-        for (int64_t term = 0; term < terms; ++term, row += termStride) {
+        const char *row = terms.pointer + column * terms.columnStride;
+        for (int64_t term = 0; term < terms.count; ++term, row += terms.termStride) {
           for (int i = 0; i < registers; ++i) {
-            sums[i] =
-                S::add(sums[i], S::load(reinterpret_cast<const Stored *>(row) + i * S::width));
+            sums[i] = combine<Op, Partial>(
+                sums[i], S::load(reinterpret_cast<const Stored *>(row) + i * S::width));
           }
         }
         for (int i = 0; i < registers; ++i) {
@@ -102,9 +110,9 @@ template <class R>
       }
       for (; column + S::width <= columns; column += S::width) {
         typename S::Register sum = S::load(chains + column);
-        const char *row = at + column * columnStride;
-        for (int64_t term = 0; term < terms; ++term, row += termStride) {
-          sum = S::add(sum, S::load(reinterpret_cast<const Stored *>(row)));
+        const char *row = terms.pointer + column * terms.columnStride;
+        for (int64_t term = 0; term < terms.count; ++term, row += terms.termStride) {
+          sum = combine<Op, Partial>(sum, S::load(reinterpret_cast<const Stored *>(row)));
         }
         S::store(chains + column, sum);
       }
@@ -113,46 +121,48 @@ template <class R>
   if (column == columns) {
     return;
   }
-  for (int64_t term = 0; term < terms; ++term) {
-    const char *row = at + term * termStride;
-    if (columnStride == int64_t(sizeof(Stored))) {
+  for (int64_t term = 0; term < terms.count; ++term) {
+    const char *row = terms.pointer + term * terms.termStride;
+    if (terms.columnStride == int64_t(sizeof(Stored))) {
       const auto *values = reinterpret_cast<const Stored *>(row);
       for (int64_t c = column; c < columns; ++c) {
-        chains[c] = R::join(chains[c], R::load(values[c]));
+        R::accumulate(chains[c], values[c], terms.position + term);
       }
     } else {
       for (int64_t c = column; c < columns; ++c) {
         Stored stored;
-        std::memcpy(&stored, row + c * columnStride, sizeof(stored));
-        chains[c] = R::join(chains[c], R::load(stored));
+        std::memcpy(&stored, row + c * terms.columnStride, sizeof(stored));
+        R::accumulate(chains[c], stored, terms.position + term);
       }
     }
   }
 }
 
-template <class R, class Start>
+template <class R>
 void reduceColumnTile(const char *data, const ReducedAxes &axes, const KeptAxis &columns,
-                      char *output, Start start) {
+                      char *output) {
   using Partial = typename R::Partial;
-  int64_t left = SequenceWalk::length(axes);
+  using Stored = typename R::Stored;
+  int64_t length = SequenceWalk::length(axes);
   typename R::Total totals[columnTile];
   Partial chains[columnTile];
   SequenceWalk walk(data, axes);
-  for (int64_t block = 1; left > 0; ++block) {
+  for (int64_t block = 1, position = 0; position < length; ++block) {
     if (axes.control && block % blocksBetweenChecks == 0 && axes.control->shouldStop()) {
       return;
     }
-    int64_t inBlock = left < blockLength ? left : blockLength;
-    left -= inBlock;
+    int64_t end = length - position < blockLength ? length : position + blockLength;
     for (int64_t column = 0; column < columns.count; ++column) {
-      chains[column] = start(column, walk.pointer());
+      Stored first;
+      std::memcpy(&first, walk.pointer() + column * columns.inputStride, sizeof(first));
+      chains[column] = R::startAt(first, position);
     }
-    while (inBlock > 0) {
-      int64_t terms = walk.run() < inBlock ? walk.run() : inBlock;
-      addTerms<R>(walk.pointer(), walk.innerStride(), terms, columns.inputStride, columns.count,
-                  chains);
+    while (position < end) {
+      int64_t terms = walk.run() < end - position ? walk.run() : end - position;
+      addTerms<R>({walk.pointer(), walk.innerStride(), terms, position, columns.inputStride},
+                  columns.count, chains);
       walk.advance(terms);
-      inBlock -= terms;
+      position += terms;
     }
     for (int64_t column = 0; column < columns.count; ++column) {
       totals[column].push(chains[column]);
@@ -165,28 +175,13 @@ void reduceColumnTile(const char *data, const ReducedAxes &axes, const KeptAxis 
 }
 
 template <class R>
-typename R::Partial chainStart(int64_t column, const char *term, int64_t columnStride) {
-  if constexpr (requires { R::start; }) {
-    return R::start;
-  } else {
-    // A max may start from its first term, which then counts twice without effect.
-    typename R::Stored stored;
-    std::memcpy(&stored, term + column * columnStride, sizeof(stored));
-    return stored;
-  }
-}
-
-template <class R>
 void reduceColumns(const void *data, const ReducedAxes &axes, const KeptAxis &columns,
                    void *output) {
   for (int64_t begin = 0; begin < columns.count; begin += columnTile) {
     KeptAxis tile = columns;
     tile.count = columns.count - begin < columnTile ? columns.count - begin : columnTile;
     reduceColumnTile<R>(static_cast<const char *>(data) + begin * columns.inputStride, axes, tile,
-                        static_cast<char *>(output) + begin * columns.outputStride,
-                        [&](int64_t column, const char *term) {
-                          return chainStart<R>(column, term, columns.inputStride);
-                        });
+                        static_cast<char *>(output) + begin * columns.outputStride);
   }
 }
 
@@ -195,13 +190,20 @@ template <class R> ReduceCores coresOf() {
           reduceColumns<R>};
 }
 
+template <class Spec> void fillReduction(ReduceCores (&cores)[kDTypeLimit]) {
+#define TRACERT_FILL_REDUCE(d, ...)                                                                \
+  cores[dtypeIndex<scalar::dtype::d>] = coresOf<ReductionOf<Spec, scalar::dtype::d>>();
+  TRACERT_FOR_AllDTypes(TRACERT_FILL_REDUCE, )
+#undef TRACERT_FILL_REDUCE
+}
+
 } // namespace
 
 void fillReduceCores(KernelCores &cores) {
-#define TRACERT_FILL_REDUCE(d, ...)                                                                \
-  cores.sum[dtypeIndex<scalar::dtype::d>] = coresOf<SumOf<scalar::dtype::d>>();                    \
-  cores.max[dtypeIndex<scalar::dtype::d>] = coresOf<MaxOf<scalar::dtype::d>>();
-  TRACERT_FOR_AllDTypes(TRACERT_FILL_REDUCE, )
+  int row = 0;
+#define TRACERT_REDUCTION(name, ...) fillReduction<reduction::name>(cores.reduce[row++]);
+#include "tracert/generated/Reductions.inc"
+#undef TRACERT_REDUCTION
 }
 
 } // namespace tracert::TRACERT_ISA

@@ -2,7 +2,9 @@
 ///
 ///   TRACERT_ASSIGN(ResultTypes types, familyTypes(NumberMath(), call, operands));
 ///
-/// The caller has checked attribute kinds and the operand count.
+/// The caller has checked attribute kinds, the operand count and that each operand has a dtype of
+/// its set. A family's rule gives shapes; it may leave the dtypes of results at any, since they
+/// follow from the record.
 #pragma once
 
 #include "ops/rules/Compress.h"
@@ -22,36 +24,26 @@ TypesOr<M> guardTypes(const M &math, const OpCall &call, OperandsOf<M> operands)
   return typename M::Types{{DType::Int64, {}}};
 }
 
+/// The rule of the call's family, found by the name that the family's record gives.
 template <class M>
-TypesOr<M> familyTypes(const M &math, const OpCall &call, OperandsOf<M> operands) {
+TypesOr<M> shapesByFamily(const M &math, const OpCall &call, OperandsOf<M> operands) {
   switch (call.info().family) {
-  case OpFamily::Elementwise:
-  case OpFamily::Compare:
-  case OpFamily::Logical:
-  case OpFamily::Select:
-    return pointwiseTypes(math, call, operands);
-  case OpFamily::Cast:
-    return castTypes(math, call, operands);
-  case OpFamily::Reduce:
-    return reduceTypes(math, call, operands);
-  case OpFamily::Shape:
-    return shapeTypes(math, call, operands);
-  case OpFamily::Join:
-    return joinTypes(math, call, operands);
-  case OpFamily::Create:
-    return createTypes(math, call, operands);
-  case OpFamily::Matmul:
-    return matmulTypes(math, call, operands);
-  case OpFamily::Indexing:
-    return indexingTypes(math, call, operands);
-  case OpFamily::Compress:
-    return compressTypes(math, call, operands);
-  case OpFamily::Size:
-    return sizeTypes(math, call, operands);
-  case OpFamily::Guard:
-    return guardTypes(math, call, operands);
+#define TRACERT_FAMILY(name, typeRule, ...)                                                        \
+  case OpFamily::name:                                                                             \
+    return typeRule(math, call, operands);
+#include "generated/Families.inc"
+#undef TRACERT_FAMILY
   }
   return Status::internal(opPrefix(call) + "has no type rule");
+}
+
+template <class M>
+TypesOr<M> familyTypes(const M &math, const OpCall &call, OperandsOf<M> operands) {
+  TypesOr<M> types = shapesByFamily(math, call, operands);
+  for (size_t i = 0; types.ok() && i < types->size(); ++i) {
+    (*types)[i].dtype = resultDType<M>(call, operands, i);
+  }
+  return types;
 }
 
 /// The number that the op's one result is, when it is a number that follows from sizes.

@@ -9,11 +9,6 @@ template <class M>
 TypesOr<M> compressTypes(const M &math, const OpCall &call, OperandsOf<M> operands) {
   const typename M::Type &mask = operands[0].type;
   const typename M::Type &values = operands[1].type;
-  if (mask.dtype != DType::Bool) {
-    return Status::invalidType(opPrefix(call) + "mask must be bool, got " +
-                               std::string(dtypeName(mask.dtype)));
-  }
-  TRACERT_TRY(checkAllowedDType(call, values.dtype));
   bool isEqual = mask.rank() == values.rank();
   for (size_t axis = 0; isEqual && axis < mask.rank(); ++axis) {
     isEqual = !math.refusesEqual(mask.shape[axis], values.shape[axis]);

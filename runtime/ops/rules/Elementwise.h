@@ -7,15 +7,8 @@ namespace tracert::rules {
 
 template <class M>
 TypesOr<M> pointwiseTypes(const M &math, const OpCall &call, OperandsOf<M> operands) {
-  OpFamily family = call.info().family;
-  bool isSelect = family == OpFamily::Select;
-  if (isSelect && operands[0].type.dtype != DType::Bool) {
-    return Status::invalidType(opPrefix(call) + "condition must be bool, got " +
-                               std::string(dtypeName(operands[0].type.dtype)));
-  }
-  OperandsOf<M> values = isSelect ? operands.subspan(1) : operands;
-  TRACERT_TRY(checkSameDType(call, values));
-  TRACERT_TRY(checkAllowedDType(call, values[0].type.dtype));
+  bool isSelect = call.info().family == OpFamily::Select;
+  TRACERT_TRY(checkSameDType(call, isSelect ? operands.subspan(1) : operands));
   typename M::Shape shape = operands[0].type.shape;
   for (const typename M::Operand &operand : operands.subspan(1)) {
     if (operand.type.shape == shape) {
@@ -27,13 +20,11 @@ TypesOr<M> pointwiseTypes(const M &math, const OpCall &call, OperandsOf<M> opera
     }
     shape = std::move(*joined);
   }
-  bool isPredicate = family == OpFamily::Compare || family == OpFamily::Logical;
-  return typename M::Types{{isPredicate ? DType::Bool : values[0].type.dtype, std::move(shape)}};
+  return typename M::Types{{operands[0].type.dtype, std::move(shape)}};
 }
 
-template <class M> TypesOr<M> castTypes(const M &, const OpCall &call, OperandsOf<M> operands) {
-  TRACERT_TRY(checkAllowedDType(call, operands[0].type.dtype));
-  return typename M::Types{{attrs::cast::dtype(call), operands[0].type.shape}};
+template <class M> TypesOr<M> castTypes(const M &, const OpCall &, OperandsOf<M> operands) {
+  return typename M::Types{operands[0].type};
 }
 
 /// The value of arithmetic on sizes, as far as it is arithmetic of integers: what a program

@@ -30,7 +30,7 @@ public:
   using Shape = typename M::Shape;
 
   ShapeWalk(const M &math, const OpCall &call, const Shape &shape, OperandsOf<M> extras)
-      : math(math), call(call), items(attrs::subtensor::items(call)), shape(shape), extras(extras),
+      : math(math), call(call), items(attrs::items(call)), shape(shape), extras(extras),
         isBasic(items.isBasic()) {}
 
   Result<Shape> run() {
@@ -186,9 +186,7 @@ bool refusesValue(const M &math, const typename M::Shape &value, const typename 
 template <class M>
 TypesOr<M> indexingTypes(const M &math, const OpCall &call, OperandsOf<M> operands) {
   const typename M::Type &type = operands[0].type;
-  TRACERT_TRY(checkAllowedDType(call, type.dtype));
-  bool wantsBasic = call.kind == OpKind::subtensor || call.kind == OpKind::set_subtensor;
-  if (wantsBasic && !attrs::subtensor::items(call).isBasic()) {
+  if (call.info().has(kTraitBasicIndex) && !attrs::items(call).isBasic()) {
     return Status::invalidArgument(opPrefix(call) + "takes a basic index only");
   }
   size_t fixedCount = static_cast<size_t>(call.info().operandCount);

@@ -7,12 +7,11 @@ namespace tracert::rules {
 
 template <class M> TypesOr<M> joinTypes(const M &math, const OpCall &call, OperandsOf<M> operands) {
   const typename M::Type &first = operands[0].type;
-  TRACERT_TRY(checkAllowedDType(call, first.dtype));
   TRACERT_TRY(checkSameDType(call, operands));
   if (first.rank() == 0) {
     return Status::invalidArgument(opPrefix(call) + "operands must have at least one axis");
   }
-  int64_t axis = attrs::concat::axis(call);
+  int64_t axis = attrs::axis(call);
   TRACERT_TRY(checkAxes(call, {axis}, first.rank()));
   size_t joinedAxis = static_cast<size_t>(axis);
   typename M::Shape shape = first.shape;

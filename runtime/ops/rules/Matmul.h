@@ -9,7 +9,6 @@ template <class M>
 TypesOr<M> matmulTypes(const M &math, const OpCall &call, OperandsOf<M> operands) {
   using Shape = typename M::Shape;
   TRACERT_TRY(checkSameDType(call, operands));
-  TRACERT_TRY(checkAllowedDType(call, operands[0].type.dtype));
   const Shape &lhs = operands[0].type.shape;
   const Shape &rhs = operands[1].type.shape;
   if (lhs.empty() || rhs.empty()) {

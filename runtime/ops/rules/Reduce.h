@@ -38,19 +38,20 @@ Truth missesValues(const M &math, const typename M::Shape &from, const Dims &axe
 template <class M>
 TypesOr<M> reduceTypes(const M &math, const OpCall &call, OperandsOf<M> operands) {
   const typename M::Type &type = operands[0].type;
-  TRACERT_TRY(checkAllowedDType(call, type.dtype));
-  const Dims &axes = attrs::sum::axes(call);
+  const Dims &axes = attrs::axes(call);
   TRACERT_TRY(checkAxes(call, axes, type.rank()));
-  if (hasNoEmptyValue(call) && math.refuses(!missesValues(math, type.shape, axes))) {
+  const ReductionInfo *reduction = call.info().reduction;
+  bool hasNoEmptyValue = reduction && reduction->empty == EmptyReduction::Error;
+  if (hasNoEmptyValue && math.refuses(!missesValues(math, type.shape, axes))) {
     return Status::invalidArgument(opPrefix(call) + "over an empty axis of shape " +
                                    math.text(type.shape) + " has no value");
   }
-  return typename M::Types{{reducedDType(call, type.dtype),
-                            reducedShape(math, type.shape, axes, attrs::sum::keepdims(call))}};
+  return
+      typename M::Types{{type.dtype, reducedShape(math, type.shape, axes, attrs::keepdims(call))}};
 }
 
 template <class M> TypesOr<M> sizeTypes(const M &, const OpCall &call, OperandsOf<M> operands) {
-  TRACERT_TRY(checkAxes(call, attrs::axis_size::axes(call), operands[0].type.rank()));
+  TRACERT_TRY(checkAxes(call, attrs::axes(call), operands[0].type.rank()));
   return typename M::Types{{DType::Int64, {}}};
 }
 
@@ -59,7 +60,7 @@ template <class M>
 std::optional<typename M::Dim> sizeValue(const M &math, const OpCall &call,
                                          OperandsOf<M> operands) {
   typename M::Shape chosen;
-  for (int64_t axis : attrs::axis_size::axes(call)) {
+  for (int64_t axis : attrs::axes(call)) {
     chosen.push_back(operands[0].type.shape[static_cast<size_t>(axis)]);
   }
   return math.product(chosen);

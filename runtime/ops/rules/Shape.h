@@ -21,8 +21,8 @@ template <class M>
 Result<typename M::Shape> reshapedShape(const M &math, const OpCall &call,
                                         const typename M::Shape &from, OperandsOf<M> operands) {
   using Dim = typename M::Dim;
-  TRACERT_ASSIGN(TakenSizes<M> taken, takeSizes(math, call, attrs::reshape::shape(call), operands,
-                                                1, /*mayInfer=*/true));
+  TRACERT_ASSIGN(TakenSizes<M> taken,
+                 takeSizes(math, call, attrs::shape(call), operands, 1, /*mayInfer=*/true));
   typename M::Shape &shape = taken.shape;
   if (taken.infersTwice) {
     return Status::invalidArgument(opPrefix(call) + "can infer one size, got -1 twice");
@@ -60,7 +60,7 @@ Result<typename M::Shape> reshapedShape(const M &math, const OpCall &call,
 template <class M>
 Result<typename M::Shape> permutedShape(const M &, const OpCall &call,
                                         const typename M::Shape &from) {
-  const Dims &axes = attrs::permute::axes(call);
+  const Dims &axes = attrs::axes(call);
   typename M::Shape shape;
   uint64_t seen = 0;
   if (axes.size() != from.size()) {
@@ -87,8 +87,7 @@ Result<typename M::Shape> viewedShape(const M &math, const OpCall &call,
   if (call.kind == OpKind::reshape) {
     return reshapedShape(math, call, from, operands);
   }
-  TRACERT_ASSIGN(TakenSizes<M> taken,
-                 takeSizes(math, call, attrs::broadcast_to::shape(call), operands, 1));
+  TRACERT_ASSIGN(TakenSizes<M> taken, takeSizes(math, call, attrs::shape(call), operands, 1));
   if (refusesRepeat(math, from, taken.shape)) {
     return Status::invalidArgument(opPrefix(call) + "cannot broadcast shape " + math.text(from) +
                                    " to shape " + math.text(taken.shape));

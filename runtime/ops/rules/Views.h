@@ -157,7 +157,7 @@ std::optional<typename M::Shape> viewStrides(const M &math, const OpCall &call, 
     return repeatedStrides(math, from, shape);
   case OpKind::permute: {
     typename M::Shape strides;
-    for (int64_t axis : attrs::permute::axes(call)) {
+    for (int64_t axis : attrs::axes(call)) {
       strides.push_back(from.strides[static_cast<size_t>(axis)]);
     }
     return strides;

@@ -86,7 +86,7 @@ kernel.func @unmasked_reduction_beside_a_mask domain 2 reduced [0, 1]
   %0 = kernel.load %x : !kernel.access<load i1 contiguous>
   kernel.compact %0 where %0 to %a : !kernel.access<compact_store i1 contiguous>
   // expected-error @below {{in a kernel with a mask must use it and reduce all 2 axes}}
-  kernel.reduce sum %0 to %s : !kernel.access<reduce_store i64 zero>, i1
+  kernel.reduce "sum"(%0) to %s : !kernel.access<reduce_store i64 zero>, i1
 }
 
 // -----
@@ -104,7 +104,7 @@ kernel.func @reduction_without_axes domain 1 (%x: !kernel.access<load f32 contig
     %s: !kernel.access<reduce_store f32 zero>) {
   %0 = kernel.load %x : !kernel.access<load f32 contiguous>
   // expected-error @below {{needs a kernel with reduced axes}}
-  kernel.reduce max %0 to %s : !kernel.access<reduce_store f32 zero>, f32
+  kernel.reduce "max"(%0) to %s : !kernel.access<reduce_store f32 zero>, f32
 }
 
 // -----
@@ -128,7 +128,7 @@ kernel.func @sum_of_integers_is_int64 domain 1 reduced [0] (%x: !kernel.access<l
     %s: !kernel.access<reduce_store i32 zero>) {
   %0 = kernel.load %x : !kernel.access<load i32 contiguous>
   // expected-error @below {{of 'i32' writes 'i64', got an access of 'i32'}}
-  kernel.reduce sum %0 to %s : !kernel.access<reduce_store i32 zero>, i32
+  kernel.reduce "sum"(%0) to %s : !kernel.access<reduce_store i32 zero>, i32
 }
 
 // -----

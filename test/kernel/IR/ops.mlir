@@ -23,17 +23,17 @@ kernel.func @reduce_unit_axes domain 3 reduced [1] unit [2]
     (%x: !kernel.access<load i1 any>, %sum: !kernel.access<reduce_store i64 zero>,
      %max: !kernel.access<reduce_store i1 zero>) {
   %0 = kernel.load %x : !kernel.access<load i1 any>
-  // CHECK: kernel.reduce sum %{{.+}} to %{{.+}} : <reduce_store i64 zero>, i1
-  kernel.reduce sum %0 to %sum : !kernel.access<reduce_store i64 zero>, i1
-  // CHECK: kernel.reduce max %{{.+}} to %{{.+}} : <reduce_store i1 zero>, i1
-  kernel.reduce max %0 to %max : !kernel.access<reduce_store i1 zero>, i1
+  // CHECK: kernel.reduce "sum"(%{{.+}}) to %{{.+}} : <reduce_store i64 zero>, i1
+  kernel.reduce "sum"(%0) to %sum : !kernel.access<reduce_store i64 zero>, i1
+  // CHECK: kernel.reduce "max"(%{{.+}}) to %{{.+}} : <reduce_store i1 zero>, i1
+  kernel.reduce "max"(%0) to %max : !kernel.access<reduce_store i1 zero>, i1
 }
 
 // CHECK-LABEL: kernel.func @blocks_flat_f16 domain 1 reduced [0] flat split sequence_blocks
 kernel.func @blocks_flat_f16 domain 1 reduced [0] flat split sequence_blocks
     (%x: !kernel.access<load f16 contiguous>, %sum: !kernel.access<reduce_store f32 zero>) {
   %0 = kernel.load %x : !kernel.access<load f16 contiguous>
-  kernel.reduce sum %0 to %sum : !kernel.access<reduce_store f32 zero>, f16
+  kernel.reduce "sum"(%0) to %sum : !kernel.access<reduce_store f32 zero>, f16
 }
 
 // CHECK-LABEL: kernel.func @mask_gather_compact_f64

@@ -82,7 +82,7 @@ TEST_P(Compile, TooManyOrderedSumsIsAnError) {
   for (int i = 0; i < 9; ++i) {
     std::string access = "!kernel.access<reduce_store f32 zero>", n = std::to_string(i);
     arguments += ", %s" + n + ": " + access;
-    body += "kernel.reduce sum %0 to %s" + n + " : " + access + ", f32\n";
+    body += "kernel.reduce \"sum\"(%0) to %s" + n + " : " + access + ", f32\n";
   }
   auto module = parse("kernel.func @many domain 1 reduced [0] (%x: !kernel.access<load f32 "
                       "contiguous>" +
@@ -92,7 +92,7 @@ TEST_P(Compile, TooManyOrderedSumsIsAnError) {
                       body + "}");
   auto compiled = compileKernels(*module, GetParam());
   ASSERT_FALSE(compiled.ok());
-  EXPECT_NE(compiled.status().message().find("has 9 ordered sums, scratch holds 8"),
+  EXPECT_NE(compiled.status().message().find("has 9 ordered reductions, scratch holds 8"),
             std::string::npos)
       << compiled.status().message();
 }

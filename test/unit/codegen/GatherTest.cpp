@@ -159,7 +159,7 @@ TEST_P(Gather, MaskedLanesAreNeitherCheckedNorRead) {
     %0 = kernel.load %i : !kernel.access<index i64 contiguous>
     %1 = kernel.load %m : !kernel.access<load i1 contiguous>
     %2 = kernel.gather %t[%0] where %1 : !kernel.access<gather f32 zero axes 1>, i64
-    kernel.reduce sum %2 where %1 to %s : !kernel.access<reduce_store f32 zero>, f32
+    kernel.reduce "sum"(%2) where %1 to %s : !kernel.access<reduce_store f32 zero>, f32
   })",
                         GetParam());
   const int64_t size = 9;

@@ -23,8 +23,8 @@ std::string maskKernel(DType dtype) {
     %2 = kernel.apply "add"(%0, %0) : (T, T) -> T
     %3 = kernel.position : i64
     kernel.compact %2 where %1 to %c : !kernel.access<compact_store T zero>
-    kernel.reduce sum %2 where %1 to %s : !kernel.access<reduce_store S zero>, T
-    kernel.reduce max %2 where %1 to %b : !kernel.access<reduce_store T zero>, T
+    kernel.reduce "sum"(%2) where %1 to %s : !kernel.access<reduce_store S zero>, T
+    kernel.reduce "max"(%2) where %1 to %b : !kernel.access<reduce_store T zero>, T
     kernel.compact %3 where %1 to %p : !kernel.access<compact_store i64 zero>
     kernel.store %2 to %all : !kernel.access<store T contiguous>
   })";
@@ -107,7 +107,7 @@ TEST_P(Mask, ComparedInTheKernelOverManyBlocks) {
     %1 = kernel.const 0.5 : f32
     %2 = kernel.apply "gt"(%0, %1) : (f32, f32) -> i1
     %3 = kernel.apply "mul"(%0, %1) : (f32, f32) -> f32
-    kernel.reduce sum %3 where %2 to %s : !kernel.access<reduce_store f32 zero>, f32
+    kernel.reduce "sum"(%3) where %2 to %s : !kernel.access<reduce_store f32 zero>, f32
   })",
                         GetParam());
   for (int64_t n : {4096, 30011, 100000}) {

@@ -18,9 +18,9 @@ std::string reduceKernel(DType dtype, const std::string &header, const std::stri
   std::string sum = "!kernel.access<reduce_store " + typeText(sumOutput) + " " + storeStride + ">";
   std::string max = "!kernel.access<reduce_store " + typeText(dtype) + " " + storeStride + ">";
   return "kernel.func @k " + header + " (%x: " + load + ", %s: " + sum + ", %m: " + max + ") {\n" +
-         "%0 = kernel.load %x : " + load + "\n" + "kernel.reduce sum %0 to %s : " + sum + ", " +
-         typeText(dtype) + "\n" + "kernel.reduce max %0 to %m : " + max + ", " + typeText(dtype) +
-         "\n}";
+         "%0 = kernel.load %x : " + load + "\n" + "kernel.reduce \"sum\"(%0) to %s : " + sum +
+         ", " + typeText(dtype) + "\n" + "kernel.reduce \"max\"(%0) to %m : " + max + ", " +
+         typeText(dtype) + "\n}";
 }
 
 /// Elements of `x` at `first`, then with `counts` and element `steps`, in C order.

@@ -2,6 +2,8 @@
 #include "Inputs.h"
 #include "Variants.h"
 
+#include "tracert/Op.h"
+
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -11,6 +13,10 @@ namespace numbers {
 namespace {
 
 using namespace tracert;
+
+const ReduceCores &coresOf(const CoreVariant &variant, OpKind reduction, DType dtype) {
+  return variant.cores->reduce[opInfo(reduction).reduction->index][int(dtype)];
+}
 
 // ---- the references: no shared code with the kernels ----
 
@@ -138,17 +144,6 @@ std::vector<int64_t> offsetsOf(const std::vector<int64_t> &sizes,
   return offsets;
 }
 
-int elementwiseMaximum() {
-  int index = 0, found = -1;
-#define TRACERT_ELEMENTWISE(name, arity, result, dtypes)                                           \
-  found = std::string(#name) == "maximum" ? index : found;                                         \
-  ++index;
-#define TRACERT_SELECT(name) ++index;
-#define TRACERT_CAST(name) ++index;
-#include "tracert/generated/ElementwiseOps.inc"
-  return found;
-}
-
 int64_t blocksOf(int64_t count) { return (count + 4095) / 4096; }
 
 /// Calls work(part, parts) on `parts` threads.
@@ -170,7 +165,7 @@ void checkInner(DType dtype, const uint8_t *data, const std::vector<int64_t> &si
   ReducedAxes axes = {int32_t(sizes.size()), sizes.data(), strides.data()};
   int64_t blocks = blocksOf(int64_t(offsets.size()));
   for (const CoreVariant &variant : coreVariants()) {
-    const ReduceCores &cores = variant.cores->sum[int(dtype)];
+    const ReduceCores &cores = coresOf(variant, OpKind::sum, dtype);
     std::vector<uint8_t> actual(8);
     cores.rows(data, axes, KeptAxis{}, actual.data());
     ASSERT_EQ(countDifferent(sumType(dtype), expected.data(), actual.data(), 1), 0)
@@ -245,9 +240,10 @@ void checkOuter(DType dtype, const uint8_t *data, const std::vector<int64_t> &si
     for (int threads : {1, 2}) {
       onThreads(threads, [&](int part, int parts) {
         int64_t begin = columns * part / parts, end = columns * (part + 1) / parts;
-        variant.cores->sum[int(dtype)].columns(data + begin * columnStride, axes,
-                                               KeptAxis{end - begin, columnStride, resultSize},
-                                               actual.data() + begin * resultSize);
+        coresOf(variant, OpKind::sum, dtype)
+            .columns(data + begin * columnStride, axes,
+                     KeptAxis{end - begin, columnStride, resultSize},
+                     actual.data() + begin * resultSize);
       });
       ASSERT_EQ(countDifferent(sumType(dtype), expected.data(), actual.data(), columns), 0)
           << variant.name << " columns " << shortName(dtype) << " " << offsets.size() << " x "
@@ -272,45 +268,93 @@ TEST(Reduce, outerSumIsTheReference) {
   }
 }
 
-TEST(Reduce, maxIsTheReferenceInAnyOrder) {
-  for (DType dtype : kAllDTypes) {
-    int64_t size = int64_t(dtypeSize(dtype));
-    int maximumOp = elementwiseMaximum();
-    for (int seed = 0; seed < 2; ++seed) {
-      std::vector<uint8_t> data = seed ? hardValues(dtype, 210000, 3) : summable(dtype, 210000, 3);
-      for (int64_t n : lengths()) {
-        if (n == 0) {
-          continue;
-        }
-        // One chain of the elementwise maximum.
-        std::vector<uint8_t> expected(data.begin(), data.begin() + size);
-        for (int64_t i = 1; i < n; ++i) {
-          const void *inputs[] = {expected.data(), data.data() + i * size};
-          int64_t strides[] = {size, size};
-          coreVariants()[0].cores->elementwise[maximumOp][int(dtype)](inputs, strides,
-                                                                      expected.data(), size, 1);
-        }
-        for (const CoreVariant &variant : coreVariants()) {
-          const ReduceCores &cores = variant.cores->max[int(dtype)];
-          std::vector<uint8_t> actual(8), partials(size_t(blocksOf(n) * cores.partialSize));
-          ReducedAxes axes = {1, &n, &size};
-          cores.rows(data.data(), axes, KeptAxis{}, actual.data());
-          ASSERT_EQ(countDifferent(dtype, expected.data(), actual.data(), 1), 0)
-              << variant.name << " rows max " << shortName(dtype) << " of " << n;
-          cores.blocks(data.data(), axes, 0, blocksOf(n), partials.data());
-          cores.combine(partials.data(), blocksOf(n), actual.data());
-          ASSERT_EQ(countDifferent(dtype, expected.data(), actual.data(), 1), 0)
-              << variant.name << " blocks max " << shortName(dtype) << " of " << n;
-          cores.columns(data.data(), axes, KeptAxis{}, actual.data());
-          ASSERT_EQ(countDifferent(dtype, expected.data(), actual.data(), 1), 0)
-              << variant.name << " columns max " << shortName(dtype) << " of " << n;
+/// One chain of the combiner.
+std::vector<uint8_t> referenceChain(const ReductionInfo &reduction, DType dtype,
+                                    const uint8_t *data, int64_t n) {
+  int64_t size = int64_t(dtypeSize(dtype));
+  std::vector<uint8_t> result(data, data + size);
+  for (int64_t i = 1; i < n; ++i) {
+    const void *inputs[] = {result.data(), data + i * size};
+    int64_t strides[] = {size, size};
+    const KernelCores &cores = *coreVariants()[0].cores;
+    cores.elementwise[opInfo(reduction.combiner).elementwiseIndex][int(dtype)](
+        inputs, strides, result.data(), size, 1);
+  }
+  return result;
+}
+
+/// The first element that no other replaces, as NumPy's argmax and argmin find it.
+int64_t referencePosition(const ReductionInfo &reduction, DType dtype, const uint8_t *data,
+                          int64_t n) {
+  int64_t size = int64_t(dtypeSize(dtype)), best = 0;
+  const KernelCores &cores = *coreVariants()[0].cores;
+  auto holds = [&](OpKind op, int64_t a, int64_t b) {
+    const void *inputs[] = {data + a * size, data + b * size};
+    int64_t strides[] = {size, size};
+    uint8_t result = 0;
+    cores.elementwise[opInfo(op).elementwiseIndex][int(dtype)](inputs, strides, &result, 1, 1);
+    return result != 0;
+  };
+  for (int64_t i = 1; i < n && !holds(OpKind::ne, best, best); ++i) {
+    best = holds(reduction.combiner, i, best) || holds(OpKind::ne, i, i) ? i : best;
+  }
+  return best;
+}
+
+/// Rows, columns and joined blocks of one reduction of the first n elements.
+void checkAnyOrder(OpKind op, DType dtype, const std::vector<uint8_t> &data, int64_t n) {
+  const ReductionInfo &reduction = *opInfo(op).reduction;
+  int64_t size = int64_t(dtypeSize(dtype));
+  DType resultDType = reduction.isIndexed ? DType::Int64 : dtype;
+  std::vector<uint8_t> expected(8);
+  if (reduction.isIndexed) {
+    int64_t position = referencePosition(reduction, dtype, data.data(), n);
+    std::memcpy(expected.data(), &position, 8);
+  } else {
+    expected = referenceChain(reduction, dtype, data.data(), n);
+  }
+  for (const CoreVariant &variant : coreVariants()) {
+    const ReduceCores &cores = coresOf(variant, op, dtype);
+    std::vector<uint8_t> actual(8), partials(size_t(blocksOf(n) * cores.partialSize));
+    ReducedAxes axes = {1, &n, &size};
+    std::string what = std::string(variant.name) + " " + std::string(opInfo(op).name) + " " +
+                       shortName(dtype) + " of " + std::to_string(n);
+    cores.rows(data.data(), axes, KeptAxis{}, actual.data());
+    ASSERT_EQ(countDifferent(resultDType, expected.data(), actual.data(), 1), 0) << "rows " << what;
+    cores.blocks(data.data(), axes, 0, blocksOf(n), partials.data());
+    cores.combine(partials.data(), blocksOf(n), actual.data());
+    ASSERT_EQ(countDifferent(resultDType, expected.data(), actual.data(), 1), 0)
+        << "blocks " << what;
+    cores.columns(data.data(), axes, KeptAxis{}, actual.data());
+    ASSERT_EQ(countDifferent(resultDType, expected.data(), actual.data(), 1), 0)
+        << "columns " << what;
+  }
+}
+
+TEST(Reduce, anyOrderIsTheReference) {
+  int tried = 0;
+  for (int kind = 0; kind < opCount(); ++kind) {
+    const OpInfo &info = opInfo(OpKind(kind));
+    if (!info.reduction || info.reduction->isWidened) {
+      continue;
+    }
+    ++tried;
+    for (DType dtype : kAllDTypes) {
+      for (int seed = 0; seed < 2; ++seed) {
+        std::vector<uint8_t> data =
+            seed ? hardValues(dtype, 210000, 3) : summable(dtype, 210000, 3);
+        for (int64_t n : lengths()) {
+          if (n > 0) {
+            checkAnyOrder(OpKind(kind), dtype, data, n);
+          }
         }
       }
     }
   }
+  EXPECT_GE(tried, 1);
 }
 
-TEST(Reduce, maskedSumIsTheSumOfTheSelected) {
+TEST(Reduce, compactPacksTheSelected) {
   std::mt19937_64 random(6);
   for (DType dtype : kAllDTypes) {
     int64_t size = int64_t(dtypeSize(dtype));
@@ -335,15 +379,9 @@ TEST(Reduce, maskedSumIsTheSumOfTheSelected) {
           }
         }
         int64_t count = int64_t(selected.size());
-        std::vector<uint8_t> expected = referenceSum(dtype, data.data(), selected, true);
         MaskedSequence sequence = {data.data(), stride, mask.data(), 1, n};
         for (const CoreVariant &variant : coreVariants()) {
           const KernelCores &cores = *variant.cores;
-          std::vector<uint8_t> actual(8);
-          cores.maskedSum[int(dtype)].total(sequence, actual.data());
-          ASSERT_EQ(countDifferent(sumType(dtype), expected.data(), actual.data(), 1), 0)
-              << variant.name << " masked sum " << shortName(dtype) << " of " << n << " at "
-              << density;
           ASSERT_EQ(cores.countTrue(mask.data(), 1, n), count);
 
           // Exactly as much room as needed: no store may pass the end.
@@ -359,21 +397,6 @@ TEST(Reduce, maskedSumIsTheSumOfTheSelected) {
           for (int64_t i = count * size; i < count * size + 64; ++i) {
             ASSERT_EQ(packed[size_t(i)], 0x77) << variant.name << " wrote past the end";
           }
-
-          const ReduceCores &sums = cores.sum[int(dtype)];
-          int64_t blocks = blocksOf(count);
-          std::vector<uint8_t> partials(size_t(blocks * sums.partialSize) + 8);
-          onThreads(2, [&](int part, int parts) {
-            int64_t begin = n * part / parts;
-            int64_t rank = cores.countTrue(mask.data(), 1, begin);
-            int64_t nextRank = cores.countTrue(mask.data(), 1, n * (part + 1) / parts);
-            int64_t first = blocksOf(rank), last = blocksOf(nextRank);
-            cores.maskedSum[int(dtype)].blocks(sequence, begin, rank, first, last,
-                                               partials.data() + first * sums.partialSize);
-          });
-          sums.combine(partials.data(), blocks, actual.data());
-          ASSERT_EQ(countDifferent(sumType(dtype), expected.data(), actual.data(), 1), 0)
-              << variant.name << " masked sum by two threads, " << shortName(dtype) << " of " << n;
         }
       }
     }
@@ -388,8 +411,8 @@ TEST(Reduce, sumsOfNothingAndOfMinusZero) {
     for (int64_t n : {0, 1, 7, 128, 300}) {
       ReducedAxes axes = {1, &n, &stride};
       float inner = 5, outer = 5;
-      variant.cores->sum[int(DType::Float32)].rows(values, axes, KeptAxis{}, &inner);
-      variant.cores->sum[int(DType::Float32)].columns(values, axes, KeptAxis{}, &outer);
+      coresOf(variant, OpKind::sum, DType::Float32).rows(values, axes, KeptAxis{}, &inner);
+      coresOf(variant, OpKind::sum, DType::Float32).columns(values, axes, KeptAxis{}, &outer);
       EXPECT_EQ(inner, 0.0f);
       EXPECT_EQ(std::signbit(inner), n > 0) << variant.name << " " << n;
       EXPECT_EQ(std::signbit(outer), n > 0) << variant.name << " " << n;

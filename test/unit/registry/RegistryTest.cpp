@@ -14,30 +14,11 @@ namespace {
 
 std::string familyFile(OpFamily family) {
   switch (family) {
-  case OpFamily::Elementwise:
-  case OpFamily::Compare:
-  case OpFamily::Logical:
-  case OpFamily::Select:
-  case OpFamily::Cast:
-    return "Elementwise.cpp";
-  case OpFamily::Reduce:
-    return "Reduce.cpp";
-  case OpFamily::Shape:
-    return "Shape.cpp";
-  case OpFamily::Join:
-    return "Join.cpp";
-  case OpFamily::Create:
-    return "Create.cpp";
-  case OpFamily::Matmul:
-    return "Matmul.cpp";
-  case OpFamily::Indexing:
-    return "Indexing.cpp";
-  case OpFamily::Compress:
-    return "Compress.cpp";
-  case OpFamily::Size:
-    return "Reduce.cpp";
-  case OpFamily::Guard:
-    return "Guard.cpp";
+#define TRACERT_FAMILY(name, typeRule, kernel, file)                                               \
+  case OpFamily::name:                                                                             \
+    return file;
+#include "tracert/generated/Families.inc"
+#undef TRACERT_FAMILY
   }
   return "?";
 }
@@ -61,6 +42,10 @@ AttrValue sampleAttr(const AttrSpec &spec, const OpInfo &info, DType dtype) {
     }
     return info.family == OpFamily::Create && info.attrCount == 3 ? AttrValue::ints({4})
                                                                   : AttrValue::ints({2, 2});
+  case AttrKind::Float:
+    return AttrValue::number(0.5);
+  case AttrKind::String:
+    return AttrValue::text(std::string(spec.values.substr(0, spec.values.find('|'))));
   case AttrKind::Scalar:
     return AttrValue::scalar(Scalar{dtype, 0});
   case AttrKind::Index: {
@@ -96,7 +81,7 @@ Sample makeSample(OpKind kind, DType dtype) {
   }
   int count = info.operandCount < 0 ? 2 : info.operandCount;
   for (int i = 0; i < count; ++i) {
-    bool isMask = i == 0 && (info.family == OpFamily::Select || info.family == OpFamily::Compress);
+    bool isMask = info.operands && info.operands[i].dtypes == dtypeBit(DType::Bool);
     // A guard that reads a number.
     bool isNumber = info.family == OpFamily::Guard && !info.has(kTraitSizeOnly);
     sample.operands.push_back(
@@ -135,7 +120,7 @@ TEST_P(OpCase, HasTypeRuleAndKernelForEveryDtype) {
     std::string what = "'" + std::string(info.name) + "' for " + std::string(dtypeName(dtype));
     Result<ResultTypes> types = inferTypes(sample.call, operands);
     ASSERT_TRUE(types.ok()) << what << " has no type rule: add it to the header of "
-                            << familyFile(info.family) << " in runtime/ops/rules ("
+                            << "rules/" << familyFile(info.family) << ".h ("
                             << types.status().message() << ")";
     ASSERT_EQ(types->size(), static_cast<size_t>(info.resultCount));
     if (info.has(kTraitComposite)) {
@@ -143,7 +128,8 @@ TEST_P(OpCase, HasTypeRuleAndKernelForEveryDtype) {
     }
     if (info.has(kTraitSizeOnly)) {
       EXPECT_TRUE(inferSizeValue(sample.call, operands).ok())
-          << what << " has no size rule: add it to runtime/ops/" << familyFile(info.family);
+          << what << " has no size rule: add it to runtime/ops/" << familyFile(info.family)
+          << ".cpp";
       continue;
     }
     KernelContext context;

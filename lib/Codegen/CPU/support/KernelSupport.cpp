@@ -1,11 +1,11 @@
 /// KernelSupport: the parts of generated kernels that are the same in all of them, compiled to
-/// bitcode per ISA and inlined: block buffers of ordered sums, packing, error records.
+/// bitcode per ISA and inlined: block buffers of ordered reductions, packing, error records.
 ///
 /// Vectors travel by pointer, because the target ABI does not pass wide ones in registers; inlining
 /// removes the memory. Selected lanes travel as bits. KERNEL_LANES is the ISA's vector length.
 #include "ScratchLayout.h"
 
-#include "Lanes.h"
+#include "Elementwise.h"
 #include "Reduction.h"
 
 #include <immintrin.h>
@@ -26,20 +26,33 @@ template <class T> TRACERT_INLINE void storeUnaligned(void *to, T value) {
   static_cast<Unaligned<T> *>(to)->value = value;
 }
 
-template <class Acc> struct SequenceState {
+/// Of each reduction whose order counts: the op that combines, where it starts, and what no
+/// elements are.
+namespace reduction {
+#define TRACERT_REDUCTION(opName, combiner, startName, emptyName, ...)                             \
+  struct opName {                                                                                  \
+    using Op = op::combiner;                                                                       \
+    static constexpr Start start = Start::startName;                                               \
+    static constexpr bool isZeroWhenEmpty = #emptyName[0] == 'Z';                                  \
+  };
+#include "tracert/generated/Reductions.inc"
+#undef TRACERT_REDUCTION
+} // namespace reduction
+
+template <class R, class Acc> struct SequenceState {
   /// Blocks in the tree; with none, it is not even initialised, which short rows would notice.
   int64_t blocks;
-  BlockTree<Acc> tree;
+  BlockTree<Acc, typename R::Op> tree;
   /// The slack takes a vector that runs over, and the padding of a last block.
   alignas(64) Acc buffer[kBlock + ReductionOrder::lanes<Acc>()];
 };
-static_assert(sizeof(SequenceState<double>) <= kReductionStateBytes);
+static_assert(sizeof(SequenceState<reduction::sum, double>) <= kReductionStateBytes);
 static_assert(ReductionOrder::lanes<double>() >= KERNEL_LANES);
 
 /// One 64-byte vector of accumulators; 8 of them are the lanes of the inner order.
 template <class Acc> using Wide = Vec<Acc, 64 / sizeof(Acc)>;
 
-template <class Acc> TRACERT_INLINE Acc joinWide(Wide<Acc> lanes) {
+template <class Op, class Acc> TRACERT_INLINE Acc joinWide(Wide<Acc> lanes) {
   constexpr int width = widthOf<Wide<Acc>>;
   Acc values[width];
   __builtin_memcpy(values, &lanes, sizeof(lanes));
@@ -47,19 +60,20 @@ template <class Acc> TRACERT_INLINE Acc joinWide(Wide<Acc> lanes) {
   for (int half = width / 2; half > 0; half /= 2) {
 #pragma clang loop unroll(full)
     for (int lane = 0; lane < half; ++lane) {
-      values[lane] = values[lane] + values[lane + half];
+      values[lane] = Op::call(values[lane], values[lane + half]);
     }
   }
   return values[0];
 }
 
-/// The sum of the first `length` <= kBlock elements by lanes and halves. `lanes` elements behind
-/// them are overwritten: -0.0 leaves a chain unchanged.
-template <class Acc> TRACERT_INLINE Acc reduceBlock(Acc *buffer, int64_t length) {
+/// The first `length` <= kBlock elements together, by lanes and halves. `lanes` elements behind
+/// them are overwritten with the start, which leaves a chain unchanged.
+template <class R, class Acc> TRACERT_INLINE Acc reduceBlock(Acc *buffer, int64_t length) {
   constexpr int64_t lanes = ReductionOrder::lanes<Acc>();
   constexpr int64_t width = widthOf<Wide<Acc>>;
   static_assert(lanes == 8 * width);
-  Wide<Acc> start = splat<Wide<Acc>>(sumStart<Acc>);
+  using Op = typename R::Op;
+  Wide<Acc> start = splat<Wide<Acc>>(startOf<R::start, Acc>);
   if (length % lanes != 0) {
 #pragma clang loop unroll(full)
     for (int i = 0; i < 8; ++i) {
@@ -71,36 +85,43 @@ template <class Acc> TRACERT_INLINE Acc reduceBlock(Acc *buffer, int64_t length)
   for (const Acc *chunk = buffer; chunk != buffer + length; chunk += lanes) {
 #pragma clang loop unroll(full)
     for (int i = 0; i < 8; ++i) {
-      sums[i] = sums[i] + reinterpret_cast<const Unaligned<Wide<Acc>> *>(chunk + i * width)->value;
+      sums[i] = Op::call(sums[i],
+                         reinterpret_cast<const Unaligned<Wide<Acc>> *>(chunk + i * width)->value);
     }
   }
 #pragma clang loop unroll(full)
   for (int half = 4; half > 0; half /= 2) {
 #pragma clang loop unroll(full)
     for (int i = 0; i < half; ++i) {
-      sums[i] = sums[i] + sums[i + half];
+      sums[i] = Op::call(sums[i], sums[i + half]);
     }
   }
-  return joinWide<Acc>(sums[0]);
+  return joinWide<Op, Acc>(sums[0]);
 }
 
-template <class Acc> TRACERT_INLINE int64_t flushFull(SequenceState<Acc> *state, int64_t count) {
+template <class R, class Acc>
+TRACERT_INLINE int64_t flushFull(SequenceState<R, Acc> *state, int64_t count) {
   if (state->blocks == 0) {
-    new (&state->tree) BlockTree<Acc>;
+    new (&state->tree) BlockTree<Acc, typename R::Op>;
   }
   ++state->blocks;
-  state->tree.push(reduceBlock(state->buffer, kBlock));
+  state->tree.push(reduceBlock<R>(state->buffer, kBlock));
   // At most one vector has run over.
   __builtin_memcpy(state->buffer, state->buffer + kBlock, KERNEL_LANES * sizeof(Acc));
   return count - kBlock;
 }
 
-template <class Acc> TRACERT_INLINE Acc finishSequence(SequenceState<Acc> *state, int64_t count) {
+/// What no elements are.
+template <class R, class Acc>
+inline constexpr Acc emptyOf = R::isZeroWhenEmpty ? Acc(0) : startOf<R::start, Acc>;
+
+template <class R, class Acc>
+TRACERT_INLINE Acc finishSequence(SequenceState<R, Acc> *state, int64_t count) {
   if (state->blocks == 0) {
-    return count == 0 ? Acc(0) : reduceBlock(state->buffer, count);
+    return count == 0 ? emptyOf<R, Acc> : reduceBlock<R>(state->buffer, count);
   }
   if (count != 0) {
-    state->tree.push(reduceBlock(state->buffer, count));
+    state->tree.push(reduceBlock<R>(state->buffer, count));
   }
   return state->tree.finish();
 }
@@ -166,52 +187,66 @@ TRACERT_INLINE int64_t packLanes(T *to, Vec<T, width> values, uint32_t bits) {
   }
 }
 
+/// Vectors of chains; a tree per lane.
+template <class R, class Acc, int lanes>
+using ColumnTree = BlockTree<Vec<Acc, lanes>, typename R::Op>;
+
 } // namespace
 
 #define INLINE extern "C" __attribute__((always_inline))
 #define OUTLINE extern "C" __attribute__((noinline))
 
-// Ordered sums over a sequence: begin, append, finish. `count` is what the buffer holds.
-#define SEQUENCE(acc, Acc)                                                                         \
-  INLINE void tck_sequence_begin_##acc(SequenceState<Acc> *state) { state->blocks = 0; }           \
-  OUTLINE int64_t tck_sequence_flush_##acc(SequenceState<Acc> *state, int64_t count) {             \
+// An ordered reduction over a sequence: begin, append, finish. `count` is what the buffer holds.
+#define SEQUENCE(name, acc, Acc)                                                                   \
+  INLINE void tck_sequence_begin_##name##_##acc(SequenceState<reduction::name, Acc> *state) {      \
+    state->blocks = 0;                                                                             \
+  }                                                                                                \
+  OUTLINE int64_t tck_sequence_flush_##name##_##acc(SequenceState<reduction::name, Acc> *state,    \
+                                                    int64_t count) {                               \
     return flushFull(state, count);                                                                \
   }                                                                                                \
-  OUTLINE Acc tck_sequence_finish_##acc(SequenceState<Acc> *state, int64_t count) {                \
+  OUTLINE Acc tck_sequence_finish_##name##_##acc(SequenceState<reduction::name, Acc> *state,       \
+                                                 int64_t count) {                                  \
     return finishSequence(state, count);                                                           \
   }
-#define SEQUENCE_APPEND(acc, Acc, lanes)                                                           \
-  INLINE int64_t tck_sequence_append_##acc##_v##lanes(SequenceState<Acc> *state, int64_t count,    \
-                                                      const Vec<Acc, lanes> *values) {             \
+#define SEQUENCE_APPEND(name, acc, Acc, lanes)                                                     \
+  INLINE int64_t tck_sequence_append_##name##_##acc##_v##lanes(                                    \
+      SequenceState<reduction::name, Acc> *state, int64_t count, const Vec<Acc, lanes> *values) {  \
     storeUnaligned(state->buffer + count, *values);                                                \
     count += lanes;                                                                                \
-    return __builtin_expect(count >= kBlock, 0) ? tck_sequence_flush_##acc(state, count) : count;  \
+    return __builtin_expect(count >= kBlock, 0) ? tck_sequence_flush_##name##_##acc(state, count)  \
+                                                : count;                                           \
   }                                                                                                \
-  INLINE int64_t tck_sequence_append_where_##acc##_v##lanes(                                       \
-      SequenceState<Acc> *state, int64_t count, const Vec<Acc, lanes> *values, uint32_t bits) {    \
+  INLINE int64_t tck_sequence_append_where_##name##_##acc##_v##lanes(                              \
+      SequenceState<reduction::name, Acc> *state, int64_t count, const Vec<Acc, lanes> *values,    \
+      uint32_t bits) {                                                                             \
     count += packLanes<Acc, lanes>(state->buffer + count, *values, bits);                          \
-    return __builtin_expect(count >= kBlock, 0) ? tck_sequence_flush_##acc(state, count) : count;  \
+    return __builtin_expect(count >= kBlock, 0) ? tck_sequence_flush_##name##_##acc(state, count)  \
+                                                : count;                                           \
   }
 
-// Ordered sums of columns: a chain per lane in registers, pushed after each block of terms.
-#define COLUMNS(acc, Acc, lanes)                                                                   \
-  static_assert(sizeof(BlockTree<Vec<Acc, lanes>>) <= kReductionStateBytes);                       \
-  INLINE void tck_columns_begin_##acc##_v##lanes(BlockTree<Vec<Acc, lanes>> *tree) {               \
-    new (tree) BlockTree<Vec<Acc, lanes>>;                                                         \
+// An ordered reduction of columns: a chain per lane in registers, pushed after each block of terms.
+#define COLUMNS(name, acc, Acc, lanes)                                                             \
+  static_assert(sizeof(ColumnTree<reduction::name, Acc, lanes>) <= kReductionStateBytes);          \
+  INLINE void tck_columns_begin_##name##_##acc##_v##lanes(                                         \
+      ColumnTree<reduction::name, Acc, lanes> *tree) {                                             \
+    new (tree) ColumnTree<reduction::name, Acc, lanes>;                                            \
   }                                                                                                \
-  OUTLINE void tck_columns_push_##acc##_v##lanes(BlockTree<Vec<Acc, lanes>> *tree,                 \
-                                                 const Vec<Acc, lanes> *chain) {                   \
+  OUTLINE void tck_columns_push_##name##_##acc##_v##lanes(                                         \
+      ColumnTree<reduction::name, Acc, lanes> *tree, const Vec<Acc, lanes> *chain) {               \
     tree->push(*chain);                                                                            \
   }                                                                                                \
-  INLINE void tck_columns_finish_##acc##_v##lanes(BlockTree<Vec<Acc, lanes>> *tree,                \
-                                                  Vec<Acc, lanes> *chain, int64_t terms) {         \
-    /* The chain holds the last 1 to 4096 terms: of one block, it is the sum. */                   \
+  INLINE void tck_columns_finish_##name##_##acc##_v##lanes(                                        \
+      ColumnTree<reduction::name, Acc, lanes> *tree, Vec<Acc, lanes> *chain, int64_t terms) {      \
+    /* The chain holds the last 1 to 4096 terms: of one block, it is the result. */                \
     if (terms > 0 && terms <= kBlock) {                                                            \
       return;                                                                                      \
     }                                                                                              \
-    if (terms > 0) {                                                                               \
-      tck_columns_push_##acc##_v##lanes(tree, chain);                                              \
+    if (terms == 0) {                                                                              \
+      *chain = splat<Vec<Acc, lanes>>(emptyOf<reduction::name, Acc>);                              \
+      return;                                                                                      \
     }                                                                                              \
+    tck_columns_push_##name##_##acc##_v##lanes(tree, chain);                                       \
     *chain = tree->finish();                                                                       \
   }
 
@@ -221,24 +256,34 @@ TRACERT_INLINE int64_t packLanes(T *to, Vec<T, width> values, uint32_t bits) {
     packLanes<T, lanes>(to + position, *values, bits);                                             \
   }
 
-#define ALL_LANES(lanes)                                                                           \
-  SEQUENCE_APPEND(f32, float, lanes)                                                               \
-  SEQUENCE_APPEND(f64, double, lanes)                                                              \
-  COLUMNS(f32, float, lanes)                                                                       \
-  COLUMNS(f64, double, lanes)                                                                      \
+#if KERNEL_LANES == 8
+#define VECTOR(MACRO, ...) MACRO(__VA_ARGS__, 8)
+#elif KERNEL_LANES == 16
+#define VECTOR(MACRO, ...) MACRO(__VA_ARGS__, 16)
+#endif
+#define PACKS(lanes)                                                                               \
   PACK(1, uint8_t, lanes)                                                                          \
   PACK(2, uint16_t, lanes)                                                                         \
   PACK(4, uint32_t, lanes)                                                                         \
   PACK(8, uint64_t, lanes)
-
-SEQUENCE(f32, float)
-SEQUENCE(f64, double)
-ALL_LANES(1)
+PACKS(1)
 #if KERNEL_LANES == 8
-ALL_LANES(8)
+PACKS(8)
 #elif KERNEL_LANES == 16
-ALL_LANES(16)
+PACKS(16)
 #endif
+
+#define ORDERED(name, acc, Acc)                                                                    \
+  SEQUENCE(name, acc, Acc)                                                                         \
+  SEQUENCE_APPEND(name, acc, Acc, 1)                                                               \
+  VECTOR(SEQUENCE_APPEND, name, acc, Acc)                                                          \
+  COLUMNS(name, acc, Acc, 1)                                                                       \
+  VECTOR(COLUMNS, name, acc, Acc)
+#define REDUCTION_true(name) ORDERED(name, f32, float) ORDERED(name, f64, double)
+#define REDUCTION_false(name)
+#define TRACERT_REDUCTION(name, combiner, start, empty, ordered, ...) REDUCTION_##ordered(name)
+#include "tracert/generated/Reductions.inc"
+#undef TRACERT_REDUCTION
 
 INLINE void tck_errors_begin(IndexErrorRecord *record) {
   record->gather = std::numeric_limits<int64_t>::max();
