@@ -2,7 +2,6 @@
 
 #include "trace/IR/ConstantData.h"
 #include "trace/Transforms/SizeAnalysis.h"
-#include "trace/Transforms/SymbolicSizes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

@@ -1,7 +1,7 @@
 #include "trace/Transforms/Passes.h"
 
 #include "trace/Transforms/ComposeItems.h"
-#include "trace/Transforms/RuleTrial.h"
+#include "trace/Transforms/SizeAnalysis.h"
 #include "tracert/generated/OpAttrs.h"
 
 #define DEBUG_TYPE "trace-compose-indexing"
@@ -281,15 +281,15 @@ private:
 
   /// where words another error: the value's axes beside the count must be those of the base, or 1.
   bool valueFits(Value value, Value base, unsigned after) {
-    SmallVector<SymbolicDim> valueDims = sizes.of(value), baseDims = sizes.of(base);
+    ArrayRef<DimExpr> valueDims = sizes.of(value), baseDims = sizes.of(base);
     unsigned rank = valueDims.size();
     if (rank > baseDims.size()) {
       return false;
     }
     for (unsigned fromEnd = 1; fromEnd <= rank; ++fromEnd) {
-      SymbolicDim dim = valueDims[rank - fromEnd];
+      DimExpr dim = valueDims[rank - fromEnd];
       bool isCount = fromEnd == after + 1;
-      if (!isCount && dim != kOne && dim != baseDims[baseDims.size() - fromEnd]) {
+      if (!isCount && !dim.isNumber(1) && dim != baseDims[baseDims.size() - fromEnd]) {
         return false;
       }
     }
@@ -300,7 +300,7 @@ private:
   bool maskFits(Value mask, Value base, unsigned firstAxis) {
     auto maskShape = cast<RankedTensorType>(mask.getType()).getShape();
     auto baseShape = cast<RankedTensorType>(base.getType()).getShape();
-    SmallVector<SymbolicDim> maskDims = sizes.of(mask), baseDims = sizes.of(base);
+    ArrayRef<DimExpr> maskDims = sizes.of(mask), baseDims = sizes.of(base);
     for (auto [axis, dim] : llvm::enumerate(maskShape)) {
       if (dim != baseShape[firstAxis + axis] || maskDims[axis] != baseDims[firstAxis + axis]) {
         return false;
@@ -330,7 +330,7 @@ private:
     FailureOr<OpCall> producerCall = opCallOf(producer);
     SmallVector<std::optional<OpCall>> calls;
     bool touchesFull = false;
-    bool viewFails = canFail(op, sizes);
+    bool viewFails = sizes.canFail(op);
     for (Value operand : producer->getOperands()) {
       std::optional<OpCall> call;
       bool isRankZero = cast<RankedTensorType>(operand.getType()).getRank() == 0;
@@ -384,10 +384,10 @@ private:
   /// The view that `op` (of the pointwise result) is on one operand, or nullopt.
   std::optional<OpCall> viewOfOperand(Operation *op, const OpCall &call, Value operand,
                                       Value result) {
-    SmallVector<SymbolicDim> operandDims = sizes.of(operand), resultDims = sizes.of(result);
+    ArrayRef<DimExpr> operandDims = sizes.of(operand), resultDims = sizes.of(result);
     unsigned missing = resultDims.size() - operandDims.size();
     for (auto [axis, dim] : llvm::enumerate(operandDims)) {
-      if (dim != resultDims[missing + axis] && dim != kOne) {
+      if (dim != resultDims[missing + axis] && !dim.isNumber(1)) {
         return std::nullopt;
       }
     }
@@ -402,8 +402,8 @@ private:
     }
   }
 
-  std::optional<OpCall> subtensorOfOperand(const OpCall &call, ArrayRef<SymbolicDim> operandDims,
-                                           ArrayRef<SymbolicDim> resultDims) {
+  std::optional<OpCall> subtensorOfOperand(const OpCall &call, ArrayRef<DimExpr> operandDims,
+                                           ArrayRef<DimExpr> resultDims) {
     unsigned missing = resultDims.size() - operandDims.size();
     IndexItems items;
     unsigned axis = 0;
@@ -419,7 +419,8 @@ private:
         continue;
       }
       hasStarted = true;
-      bool isRepeated = operandDims[axis - 1 - missing] == kOne && resultDims[axis - 1] != kOne;
+      bool isRepeated =
+          operandDims[axis - 1 - missing].isNumber(1) && !resultDims[axis - 1].isNumber(1);
       IndexItem own = item;
       if (isRepeated && item.kind == IndexItemKind::Int) {
         own.begin = 0;
@@ -431,8 +432,7 @@ private:
     return indexCall(OpKind::subtensor, std::move(items));
   }
 
-  static constexpr SymbolicDim kOne{-1, 1};
-  SymbolicSizes sizes;
+  SizeAnalysis sizes;
   Block &block;
 };
 

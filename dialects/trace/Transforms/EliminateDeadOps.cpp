@@ -1,6 +1,6 @@
 #include "trace/Transforms/Passes.h"
 
-#include "trace/Transforms/RuleTrial.h"
+#include "trace/Transforms/SizeAnalysis.h"
 
 #define DEBUG_TYPE "trace-eliminate-dead-ops"
 
@@ -17,7 +17,7 @@ struct EliminateDeadOps : impl::EliminateDeadOpsPassBase<EliminateDeadOps> {
   void runOnOperation() override {
     Block &block = getOperation().getBody().front();
     // Made for the first op that needs it: most programs have no dead ops.
-    std::optional<SymbolicSizes> sizes;
+    std::optional<SizeAnalysis> sizes;
     auto isCheck = [&](Operation *op) {
       if (mayFail(op)) {
         return true;
@@ -25,7 +25,7 @@ struct EliminateDeadOps : impl::EliminateDeadOpsPassBase<EliminateDeadOps> {
       if (!sizes) {
         sizes.emplace(getOperation());
       }
-      return canFail(op, *sizes);
+      return sizes->canFail(op);
     };
     // Users before what they use, so that one walk is enough.
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {

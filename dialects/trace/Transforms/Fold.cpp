@@ -2,7 +2,7 @@
 
 #include "trace/IR/ConstantData.h"
 #include "trace/Transforms/ComposeItems.h"
-#include "trace/Transforms/RuleTrial.h"
+#include "trace/Transforms/SizeAnalysis.h"
 #include "tracert/Allocator.h"
 #include "tracert/Kernels.h"
 #include "tracert/generated/OpAttrs.h"
@@ -76,7 +76,7 @@ Operation *foldViewOfView(Operation *op, const tracert::OpCall &call) {
     return nullptr;
   }
   // Its error would name another shape.
-  if (RuleTrial(op).canFail()) {
+  if (SizeAnalysis::canFailForSomeSizes(op)) {
     return nullptr;
   }
   tracert::OpCall merged = call;

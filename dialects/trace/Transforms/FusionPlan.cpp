@@ -97,7 +97,7 @@ void FusionPlan::merge(unsigned into, unsigned from) {
 }
 
 SmallVector<unsigned> FusionPlan::candidates(Operation *op, GroupRole role,
-                                             ArrayRef<int64_t> domain, Kind &resultKind) {
+                                             ArrayRef<DimExpr> domain, Kind &resultKind) {
   SmallVector<unsigned> found;
   auto add = [&](unsigned group) {
     group = root(group);
@@ -132,7 +132,7 @@ SmallVector<unsigned> FusionPlan::candidates(Operation *op, GroupRole role,
     auto place = places.find(operand);
     bool isOutsideOnly = role == GroupRole::Gather && index == 0;
     if (place != places.end() && place->second.kind == Kind::Full && !isOutsideOnly &&
-        sizes.of(operand).dims == domain) {
+        sizes.domainOf(operand) == domain) {
       add(place->second.group);
     }
   }
@@ -208,7 +208,7 @@ void FusionPlan::visit(Operation *op) {
     placeSingle(op);
     return;
   }
-  ArrayRef<int64_t> domain = sizes.of(shapedLikeDomain).dims;
+  SmallVector<DimExpr> domain = sizes.domainOf(shapedLikeDomain);
   Kind kind = role == GroupRole::MaskRead ? Kind::Compacted
               : role == GroupRole::Reduce ? Kind::Reduced
                                           : Kind::Full;
@@ -278,10 +278,9 @@ void FusionPlan::visit(Operation *op) {
     if (place == places.end() || !llvm::is_contained(joined, root(place->second.group))) {
       continue;
     }
-    bool isPerElement = joinsCompacted
-                            ? place->second.kind == Kind::Compacted
-                            : place->second.kind == Kind::Full &&
-                                  sizes.of(operand).dims == ArrayRef<int64_t>(groups[node].domain);
+    bool isPerElement = joinsCompacted ? place->second.kind == Kind::Compacted
+                                       : place->second.kind == Kind::Full &&
+                                             sizes.domainOf(operand) == groups[node].domain;
     if (!isPerElement) {
       joined.clear();
       groups[node].level = levelWithout({});

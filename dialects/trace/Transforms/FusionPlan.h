@@ -29,7 +29,7 @@ private:
     unsigned parent;
     bool isGroup = false;
     /// Sizes of the iteration domain.
-    llvm::SmallVector<int64_t> domain;
+    llvm::SmallVector<DimExpr> domain;
     mlir::Value mask;
     llvm::SmallVector<int64_t> reducedAxes;
     unsigned level = 0;
@@ -53,7 +53,7 @@ private:
   unsigned newGroup();
   /// The groups that `op` could join, most recent level first.
   llvm::SmallVector<unsigned> candidates(mlir::Operation *op, GroupRole role,
-                                         llvm::ArrayRef<int64_t> domain, Kind &resultKind);
+                                         llvm::ArrayRef<DimExpr> domain, Kind &resultKind);
   bool canMerge(unsigned a, unsigned b);
   void merge(unsigned into, unsigned from);
   void noteReads(mlir::Operation *op, unsigned group);

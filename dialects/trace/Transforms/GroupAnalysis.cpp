@@ -59,7 +59,7 @@ public:
 
   GroupShape run() {
     findDomain();
-    domainDims = sizes.of(shape.domain).dims;
+    domainDims = sizes.domainOf(shape.domain);
     ArrayRef<int64_t> staticShape = cast<RankedTensorType>(shape.domain.getType()).getShape();
     vectorAxis = domainDims.empty() ? 0 : domainDims.size() - 1;
     while (vectorAxis > 0 && staticShape[vectorAxis] == 1) {
@@ -118,12 +118,12 @@ private:
     }
   }
 
-  static bool isOneElement(ArrayRef<int64_t> dims) {
-    return llvm::all_of(dims, [](int64_t dim) { return dim == 1; });
+  bool isOneElement(Value value) const {
+    return llvm::all_of(sizes.of(value), [](DimExpr dim) { return dim.isNumber(1); });
   }
 
   bool isContiguousDomain(Value value) const {
-    return sizes.of(value).dims == ArrayRef<int64_t>(domainDims) && sizes.of(value).isContiguous;
+    return sizes.domainOf(value) == domainDims && sizes.isContiguous(value);
   }
 
   bool isFlatOperand(Operation *op, unsigned operand) const {
@@ -133,7 +133,7 @@ private:
       return operand == 0 ? cast<RankedTensorType>(value.getType()).getRank() == 1
                           : isContiguousDomain(value);
     }
-    return isContiguousDomain(value) || isOneElement(sizes.of(value).dims);
+    return isContiguousDomain(value) || isOneElement(value);
   }
 
   InnerStride classOf(Operation *op, unsigned operand) const {
@@ -142,9 +142,9 @@ private:
       return gatherClass(op, operand);
     }
     if (shape.isFlat) {
-      return isOneElement(sizes.of(value).dims) ? InnerStride::Zero : InnerStride::Contiguous;
+      return isOneElement(value) ? InnerStride::Zero : InnerStride::Contiguous;
     }
-    return sizes.strideClass(value, domainDims, vectorAxis);
+    return sizes.strideClass(value, domainDims.size(), vectorAxis);
   }
 
   InnerStride gatherClass(Operation *gather, unsigned operand) const {
@@ -160,16 +160,17 @@ private:
     bool isIndexed = last.kind == IndexItemKind::IntArray;
     if (operand > 0) {
       // An array that is not last repeats along the last axis.
-      return isIndexed ? sizes.strideClass(value, domainDims, vectorAxis) : InnerStride::Zero;
+      return isIndexed ? sizes.strideClass(value, domainDims.size(), vectorAxis)
+                       : InnerStride::Zero;
     }
     if (isIndexed) {
       return InnerStride::Zero;
     }
-    const ValueSizes &source = sizes.of(value);
     if (last.kind != IndexItemKind::Slice || last.step != 1) {
       return InnerStride::Any;
     }
-    return sizes.strideClass(value, source.dims, source.dims.size() - 1);
+    unsigned rank = sizes.of(value).size();
+    return sizes.strideClass(value, rank, rank - 1);
   }
 
   void addStride(Operation *op, unsigned operand) {
@@ -213,7 +214,7 @@ private:
   Block &body;
   const SizeAnalysis &sizes;
   GroupShape shape;
-  SmallVector<int64_t> domainDims;
+  SmallVector<DimExpr> domainDims;
   unsigned vectorAxis = 0;
 };
 

@@ -1,6 +1,6 @@
 #include "trace/Transforms/Passes.h"
 
-#include "trace/Transforms/SymbolicSizes.h"
+#include "trace/Transforms/SizeAnalysis.h"
 
 #define DEBUG_TYPE "trace-name-sizes"
 
@@ -16,8 +16,8 @@ namespace {
 struct NameSizes : impl::NameSizesPassBase<NameSizes> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    SymbolicSizes sizes(function);
-    DenseMap<int32_t, int64_t> numbers;
+    SizeAnalysis sizes(function);
+    DenseMap<unsigned, int64_t> numbers;
     SmallVector<int64_t> fixed;
     for (BlockArgument argument : function.getArguments()) {
       auto type = cast<RankedTensorType>(argument.getType());
@@ -26,14 +26,14 @@ struct NameSizes : impl::NameSizesPassBase<NameSizes> {
       }
       SmallVector<int64_t> names;
       for (auto [axis, size] : llvm::enumerate(type.getShape())) {
-        if (!ShapedType::isDynamic(size)) {
+        std::optional<unsigned> symbol = sizes.symbolOf(argument, axis);
+        if (!symbol) {
           names.push_back(-1);
           continue;
         }
-        int32_t symbol = sizes.argumentSymbol(argument, axis);
-        auto [entry, isNew] = numbers.try_emplace(symbol, numbers.size());
+        auto [entry, isNew] = numbers.try_emplace(*symbol, numbers.size());
         if (isNew) {
-          fixed.push_back(sizes.fixedSize(symbol).value_or(-1));
+          fixed.push_back(sizes.fixedSize(*symbol).value_or(-1));
         }
         names.push_back(entry->second);
       }

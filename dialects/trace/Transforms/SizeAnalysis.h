@@ -1,15 +1,19 @@
-/// What the compiler assumes about sizes and strides: every value's sizes as they were while
-/// recording, counts as symbols, and the strides that the executor will most likely see.
+/// What the compiler knows about sizes and strides: for every value, its dims and byte strides as
+/// expressions, made by the ops' own type and view rules.
 ///
 ///   SizeAnalysis sizes(function);
-///   if (sizes.sameShape(a, b)) { ... }
+///   if (sizes.sameShape(a, b)) { ... }           // equal in every call: may change what runs
+///   if (sizes.domainOf(a) == sizes.domainOf(b))  // equal unless an op between fails: chooses code
 ///
-/// Two dims with the same recorded size are taken to be equal. That is a hint, used to choose which
-/// ops share a kernel and which stride class is compiled: the executor checks every call and runs
-/// the ops one by one when a guess does not hold. Linear in ops.
+/// Each dynamic size of an input is a symbol, the count of each mask another. Symbols that meet in
+/// a broadcast become one: the program refuses calls in which they differ, at its door (unless its
+/// symbols are given). No op is named here; a comparison that symbols do not decide gives a symbol
+/// or a broadcast of its own, and the executor checks it. Recorded sizes are hints of expressions:
+/// they say which of the sizes that meet are alike, never what is true. Linear in ops.
 #pragma once
 
 #include "trace/IR/OpBridge.h"
+#include "trace/Transforms/SymbolicMath.h"
 #include "tracert/Program.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,49 +27,81 @@ inline constexpr llvm::StringLiteral kRecordedShapeAttr = "trace.recorded_shape"
 inline constexpr llvm::StringLiteral kStridesAttr = "trace.strides";
 /// Name of the argument's (and result's) name in the signature.
 inline constexpr llvm::StringLiteral kNameAttr = "trace.name";
-
-struct ValueSizes {
-  /// A recorded size, or a symbol (negative). kUnrecorded is a symbol that equals only itself.
-  llvm::SmallVector<int64_t> dims;
-  /// Predicted byte strides; absent when dims or strides are unknown.
-  std::optional<llvm::SmallVector<int64_t>> strides;
-  /// Predicted to be contiguous, also when dims are not known.
-  bool isContiguous = true;
-  /// The number, for rank-0 integers that are known.
-  std::optional<int64_t> sizeValue;
-};
+/// Argument attribute: per axis the number of its symbol, or -1 for a static size.
+inline constexpr llvm::StringLiteral kSymbolsAttr = "trace.symbols";
+/// Function attribute: the door compares only sizes that came with one symbol, whatever meets.
+inline constexpr llvm::StringLiteral kGivenSymbolsAttr = "trace.symbols_given";
+/// Function attribute: per symbol its only size, or -1.
+inline constexpr llvm::StringLiteral kFixedSizesAttr = "trace.fixed_sizes";
 
 class SizeAnalysis {
 public:
-  /// The size of a dynamic function argument dim of which nothing is known.
-  static constexpr int64_t kUnrecorded = -1;
-
   explicit SizeAnalysis(mlir::func::FuncOp function);
 
-  const ValueSizes &of(mlir::Value value) const { return values.find(value)->second; }
   /// Adds an op that a pass has created; its operands are known.
   void add(mlir::Operation *op);
 
-  bool sameShape(mlir::Value a, mlir::Value b) const { return of(a).dims == of(b).dims; }
-  /// Whether the dim is the count of a mask (which may be 1 at run time) or computed from one.
-  bool isCount(int64_t dim) const { return dim < kUnrecorded; }
-  bool hasCount(mlir::Value value) const;
+  llvm::ArrayRef<DimExpr> of(mlir::Value value) const;
+  /// In every call that the door lets in, whatever the ops find.
+  bool sameShape(mlir::Value a, mlir::Value b) const { return of(a) == of(b); }
+  /// Whether a call that the door lets in can make the op fail: by its type rule, by an index, or
+  /// by a count.
+  bool canFail(mlir::Operation *op) const;
+  /// The same for an op of whose operands nothing is known but the types.
+  static bool canFailForSomeSizes(mlir::Operation *op);
 
-  /// Class of the stride of `value` along `axis` of a domain that it broadcasts onto.
-  tracert::InnerStride strideClass(mlir::Value value, llvm::ArrayRef<int64_t> domain,
-                                   unsigned axis) const;
+  /// The dims, with one expression for those that are alike unless an op fails or a size is 1 that
+  /// was not when recorded. A kernel over them may have to be replaced by its ops.
+  llvm::SmallVector<DimExpr> domainOf(mlir::Value value) const;
+  /// Predicted to lie in row-major order without gaps.
+  bool isContiguous(mlir::Value value) const;
+  /// Class of the stride of `value` along `axis` of a domain of `rank` axes that it broadcasts
+  /// onto.
+  tracert::InnerStride strideClass(mlir::Value value, unsigned rank, unsigned axis) const;
+
+  /// The symbol of an argument's axis, one number for all that are equal; static sizes have none.
+  std::optional<unsigned> symbolOf(mlir::BlockArgument argument, unsigned axis) const;
+  /// A symbol that met a static size can have only that size.
+  std::optional<int64_t> fixedSize(unsigned symbol) const;
 
 private:
-  void addValue(mlir::Value value, ValueSizes sizes);
-  int64_t freshSymbol() { return nextSymbol--; }
-  int64_t countSymbol(mlir::Value mask);
-  int64_t unknownDim(mlir::Operation *op, unsigned result, unsigned axis, unsigned unknownCount);
-  /// The dim of a read with one int array that comes from the array.
-  std::optional<int64_t> dimOfIndexArray(mlir::Operation *op, unsigned axis) const;
+  /// Whether symbols have become one, so that expressions of them must be made anew.
+  bool run(mlir::func::FuncOp function);
+  void addArgument(mlir::func::FuncOp function, mlir::BlockArgument argument);
+  void addConstant(ConstantOp constant);
+  SymbolicOperand operandOf(mlir::Value value);
+  /// Bytes.
+  const DimShape &stridesOf(mlir::Value value) const;
+  DimShape orderedStrides(mlir::Value value) const;
+  DimShape viewStrides(mlir::Operation *view) const;
+  DimExpr countOf(mlir::Value mask);
+  void note(mlir::Operation *op, const RuleFindings &findings);
+  void meetAtDoor(DimExpr a, DimExpr b);
+  void uniteDomains(DimExpr a, DimExpr b);
+  DimExpr domainOf(DimExpr dim) const;
 
-  llvm::DenseMap<mlir::Value, ValueSizes> values;
-  llvm::DenseMap<mlir::Value, int64_t> countSymbols;
-  int64_t nextSymbol = kUnrecorded - 1;
+  /// Sizes of inputs, by number. The others of a class point to its first.
+  struct InputSymbol {
+    unsigned parent;
+    std::optional<int64_t> fixed;
+  };
+  unsigned rootOf(unsigned input) const;
+
+  bool hasGivenSymbols;
+  std::vector<InputSymbol> inputs;
+  llvm::DenseMap<std::pair<mlir::Value, unsigned>, unsigned> inputOfAxis;
+  bool hasMerged = false;
+
+  std::unique_ptr<DimTable> table;
+  /// Of each input symbol's root; and back.
+  llvm::DenseMap<unsigned, DimExpr> exprOfInput;
+  llvm::DenseMap<unsigned, unsigned> inputOfSymbol;
+  llvm::DenseMap<mlir::Value, DimShape> values;
+  /// Made when somebody asks.
+  mutable llvm::DenseMap<mlir::Value, DimShape> strides;
+  llvm::DenseMap<mlir::Value, DimExpr> sizeValues, counts;
+  llvm::DenseSet<mlir::Operation *> failing;
+  llvm::DenseMap<const DimNode *, DimExpr> domainParents;
 };
 
 } // namespace tracec::trace

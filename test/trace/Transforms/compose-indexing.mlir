@@ -257,3 +257,34 @@ func.func @negative_value_may_not_fit_the_rows(%x: tensor<5x?xf32>, %m: tensor<5
   %0 = trace.set_indexing_multi_axis_vec %x<[mask(1), :]>(%m) = %v : (tensor<5x?xf32>, tensor<?xf32>, tensor<5xi1>) -> tensor<5x?xf32>
   return %0 : tensor<5x?xf32>
 }
+
+// -----
+
+/// The slice of a sum is the sum of slices when both sides have one size in every call, whatever ops
+/// that size came through.
+// CHECK-LABEL: @view_of_values_of_computed_sizes
+// CHECK: %[[S:.+]] = trace.subtensor %{{.+}}<[1:]>
+// CHECK: %[[T:.+]] = trace.subtensor %{{.+}}<[1:]>
+// CHECK: trace.add %[[S]], %[[T]]
+func.func @view_of_values_of_computed_sizes(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = trace.concat %x, %y axis 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %1 = trace.concat %y, %x axis 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %2 = trace.add %0, %1 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %3 = trace.subtensor %2<[1:]> : (tensor<?xf32>) -> tensor<?xf32>
+  return %3 : tensor<?xf32>
+}
+
+// -----
+
+/// max(n - 2, 0) + 2 is not n: no size is lost in a clamp.
+// CHECK-LABEL: @negative_clamped_size
+// CHECK: trace.add
+// CHECK: trace.subtensor %{{.+}}<[1:]>
+// CHECK-NEXT: return
+func.func @negative_clamped_size(%x: tensor<?xf32>, %z: tensor<2xf32>) -> tensor<?xf32> {
+  %0 = trace.subtensor %x<[2:]> : (tensor<?xf32>) -> tensor<?xf32>
+  %1 = trace.concat %0, %z axis 0 : (tensor<?xf32>, tensor<2xf32>) -> tensor<?xf32>
+  %2 = trace.add %1, %x : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %3 = trace.subtensor %2<[1:]> : (tensor<?xf32>) -> tensor<?xf32>
+  return %3 : tensor<?xf32>
+}

@@ -201,3 +201,99 @@ func.func @guard_between(%x: tensor<?xf32>) -> tensor<?xf32> {
   %2 = trace.tanh %0 : (tensor<?xf32>) -> tensor<?xf32>
   return %2 : tensor<?xf32>
 }
+
+// -----
+
+/// Of one size whatever it is: no recorded sizes are needed.
+// CHECK-LABEL: @slices_of_one_size
+// CHECK: trace.group {
+// CHECK-NEXT: trace.exp
+// CHECK-NEXT: trace.tanh
+// CHECK-NEXT: trace.add
+// CHECK-NEXT: trace.yield
+func.func @slices_of_one_size(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = trace.subtensor %x<[2:]> : (tensor<?xf32>) -> tensor<?xf32>
+  %1 = trace.exp %0 : (tensor<?xf32>) -> tensor<?xf32>
+  %2 = trace.subtensor %x<[:-2]> : (tensor<?xf32>) -> tensor<?xf32>
+  %3 = trace.tanh %2 : (tensor<?xf32>) -> tensor<?xf32>
+  %4 = trace.add %1, %3 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %4 : tensor<?xf32>
+}
+
+// -----
+
+/// A sum of sizes, in any order, and the same elements under one axis.
+// CHECK-LABEL: @concat_and_reshape
+// CHECK: trace.group {
+// CHECK-NEXT: trace.exp
+// CHECK-NEXT: trace.tanh
+// CHECK-NEXT: trace.mul
+// CHECK-NEXT: trace.yield
+func.func @concat_and_reshape(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = trace.concat %x, %y axis 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %1 = trace.exp %0 : (tensor<?xf32>) -> tensor<?xf32>
+  %2 = trace.reshape %y shape [1, -1] : (tensor<?xf32>) -> tensor<1x?xf32>
+  %3 = trace.reshape %2 shape [-1] : (tensor<1x?xf32>) -> tensor<?xf32>
+  %4 = trace.concat %3, %x axis 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %5 = trace.tanh %4 : (tensor<?xf32>) -> tensor<?xf32>
+  %6 = trace.mul %1, %5 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %6 : tensor<?xf32>
+}
+
+// -----
+
+/// The sizes of a product and of a gather are those of what they are made from.
+// CHECK-LABEL: @matmul_and_gather
+// CHECK: trace.matmul
+// CHECK: trace.group {
+// CHECK-NEXT: trace.exp
+// CHECK-NEXT: trace.indexing_multi_axis_vec
+// CHECK-NEXT: trace.add
+// CHECK-NEXT: trace.yield
+func.func @matmul_and_gather(%b: tensor<8x?xf32>, %i: tensor<?xi64> {trace.symbols = array<i64: 3>}, %t: tensor<9x?xf32> {trace.symbols = array<i64: -1, 4>}, %c: tensor<?x?xf32> {trace.symbols = array<i64: 3, 4>}) -> tensor<?x?xf32> {
+  %0 = trace.matmul %c, %b : (tensor<?x?xf32>, tensor<8x?xf32>) -> tensor<?x?xf32>
+  %1 = trace.matmul %0, %t : (tensor<?x?xf32>, tensor<9x?xf32>) -> tensor<?x?xf32>
+  %2 = trace.exp %1 : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  %3 = trace.indexing_multi_axis_vec %t<[array, :]>(%i) : (tensor<9x?xf32>, tensor<?xi64>) -> tensor<?x?xf32>
+  %4 = trace.add %2, %3 : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %4 : tensor<?x?xf32>
+}
+
+// -----
+
+/// Sizes that were computed: reshape to n * m from operands, and back.
+// CHECK-LABEL: @computed_sizes
+// CHECK: trace.group {
+// CHECK-NEXT: trace.exp
+// CHECK-NEXT: trace.tanh
+// CHECK-NEXT: trace.add
+// CHECK-NEXT: trace.yield
+func.func @computed_sizes(%x: tensor<?x?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %n = trace.axis_size %x axes [0] : (tensor<?x?xf32>) -> tensor<i64>
+  %m = trace.axis_size %x axes [1] : (tensor<?x?xf32>) -> tensor<i64>
+  %nm = trace.mul %m, %n : (tensor<i64>, tensor<i64>) -> tensor<i64>
+  %0 = trace.reshape %x sizes(%nm) shape [-9223372036854775808] : (tensor<?x?xf32>, tensor<i64>) -> tensor<?xf32>
+  %1 = trace.exp %0 : (tensor<?xf32>) -> tensor<?xf32>
+  %2 = trace.permute %x axes [1, 0] : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  %3 = trace.reshape %2 shape [-1] : (tensor<?x?xf32>) -> tensor<?xf32>
+  %4 = trace.tanh %3 : (tensor<?xf32>) -> tensor<?xf32>
+  %5 = trace.add %1, %4 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %5 : tensor<?xf32>
+}
+
+// -----
+
+/// A count is no size that anything else has, though both were alike once.
+// CHECK-LABEL: @negative_count_meets_a_size
+// CHECK: trace.group {
+// CHECK: trace.indexing_multi_axis_vec
+// CHECK: trace.exp
+// CHECK-NOT: trace.add
+// CHECK: }
+// CHECK: trace.add
+func.func @negative_count_meets_a_size(%x: tensor<?xf32>, %m: tensor<?xi1>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = trace.indexing_multi_axis_vec %x<[mask(1)]>(%m) : (tensor<?xf32>, tensor<?xi1>) -> tensor<?xf32>
+  %1 = trace.exp %0 : (tensor<?xf32>) -> tensor<?xf32>
+  %2 = trace.add %1, %y : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %2 : tensor<?xf32>
+}
