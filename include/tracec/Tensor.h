@@ -27,7 +27,7 @@ public:
   bool isConst = false;
   /// Views with a cached value, so that a write can drop the caches and run in place.
   class Tensor *firstCachedView = nullptr;
-  /// Made by the first WeakTensor; its pointer becomes null with the cell.
+  /// Made for the first that watches the cell; its pointer becomes null with the cell.
   std::shared_ptr<Cell *> watch;
 
   explicit Cell(Value initial) : value(std::move(initial)) {}

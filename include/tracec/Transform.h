@@ -204,8 +204,13 @@ protected:
   Wrappers wrappers;
 
 private:
-  /// The wrapper that was written to each cell; its cell holds what it wraps, or it is outdated.
-  std::unordered_map<const Cell *, Value> written;
+  /// The wrapper that was written to a cell; the cell holds what it wraps, or it is outdated.
+  struct Written {
+    /// Cell::watch, which another cell at the address does not share.
+    std::shared_ptr<Cell *> watch;
+    Value wrapper;
+  };
+  std::unordered_map<const Cell *, Written> written;
 };
 
 } // namespace tracec

@@ -1,4 +1,4 @@
-#include "tracec/Transform.h"
+#include "tracec/Tensor.h"
 
 #include <mutex>
 
@@ -163,22 +163,26 @@ void Wrappers::unwrapAll() noexcept { set->endAll(); }
 
 Result<Value> WrappingTransform::readCell(Cell &cell, Next next) {
   TRACERT_ASSIGN(Value value, next.readCell(cell));
-  auto wrapper = written.find(&cell);
-  if (wrapper == written.end()) {
+  auto entry = written.find(&cell);
+  if (entry == written.end()) {
     return value;
   }
-  if (wrappers.unwrap(wrapper->second) == value) {
-    return wrapper->second;
+  const Written &last = entry->second;
+  if (last.watch == cell.watch && wrappers.unwrap(last.wrapper) == value) {
+    return last.wrapper;
   }
-  // Another layer dropped or replaced what was written.
-  written.erase(wrapper);
+  // Another layer dropped or replaced what was written, or the cell is another one.
+  written.erase(entry);
   return value;
 }
 
 Status WrappingTransform::writeCell(Cell &cell, Value value, Next next) {
   TRACERT_TRY(next.writeCell(cell, wrappers.unwrap(value)));
   if (wrappers.owns(value)) {
-    written[&cell] = std::move(value);
+    if (!cell.watch) {
+      cell.watch = std::make_shared<Cell *>(&cell);
+    }
+    written[&cell] = {cell.watch, std::move(value)};
   } else {
     written.erase(&cell);
   }

@@ -252,6 +252,19 @@ TEST(Wrappers, CellsBelowATransformHoldWhatIsWrapped) {
   EXPECT_EQ(elementsOf(x), (Floats{2, 10}));
 }
 
+TEST(Wrappers, ANewCellIsNotTakenForADroppedOneAtTheSameAddress) {
+  Doubling doubling;
+  ScopedTransform scope(TransformSlot::Functional, doubling);
+  Value inner;
+  {
+    Tensor dropped = Tensor::fromValue(vectorOf({0}));
+    ASSERT_TRUE(dropped.assign(add(vectorOf({1}), vectorOf({2}))).ok());
+    inner = dropped.cellRef()->value;
+  }
+  Tensor fresh = Tensor::fromValue(inner);
+  EXPECT_TRUE(take(fresh.read()) == inner);
+}
+
 TEST(Wrappers, SeveralResults) {
   Twice twice;
   Doubling doubling;
