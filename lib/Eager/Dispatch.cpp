@@ -1,6 +1,5 @@
 #include "tracec/Dispatch.h"
 
-#include "Eager/Evaluate.h"
 #include "tracert/ThreadPool.h"
 
 namespace tracec {
@@ -12,26 +11,6 @@ LocationProvider locationProvider = nullptr;
 uint64_t &creationSerial() {
   thread_local uint64_t serial = 0;
   return serial;
-}
-
-Result<Values> dispatch(const OpCall &call, std::span<const Value> operands) {
-  if (!hasTransforms()) [[likely]] {
-    return evaluate(call, operands);
-  }
-  return stack().apply(call, operands);
-}
-
-Result<Value> dispatchConsuming(const OpCall &call, Value &consumed, std::span<const Value> rest) {
-  if (!hasTransforms()) [[likely]] {
-    return evaluateConsuming(call, consumed, rest);
-  }
-  Values operands;
-  operands.reserve(rest.size() + 1);
-  operands.push_back(consumed);
-  operands.insert(operands.end(), rest.begin(), rest.end());
-  TRACERT_ASSIGN(Values results, stack().apply(call, operands));
-  consumed = Value();
-  return std::move(results.front());
 }
 
 void setLocationProvider(LocationProvider provider) { locationProvider = provider; }

@@ -15,24 +15,6 @@ using tracert::OperandInfo;
 
 namespace {
 
-/// The value of a Ready rank-0 integer.
-std::optional<int64_t> sizeOf(const Value &value) {
-  if (value->state() != ValueImpl::State::Ready || !value->shape().empty()) {
-    return std::nullopt;
-  }
-  const void *data = value->view().data;
-  switch (value->dtype()) {
-  case DType::Int64:
-    return *static_cast<const int64_t *>(data);
-  case DType::Int32:
-    return *static_cast<const int32_t *>(data);
-  case DType::UInt8:
-    return *static_cast<const uint8_t *>(data);
-  default:
-    return std::nullopt;
-  }
-}
-
 /// Operands' types, with the value of size operands (those after the fixed ones).
 std::vector<OperandInfo> describe(const OpCall &call, std::span<const Value> operands) {
   std::vector<OperandInfo> infos;
@@ -41,7 +23,7 @@ std::vector<OperandInfo> describe(const OpCall &call, std::span<const Value> ope
   for (size_t i = 0; i < operands.size(); ++i) {
     infos.push_back({operands[i]->type(), std::nullopt, &operands[i]->view().strides});
     if (fixed >= 0 && i >= static_cast<size_t>(fixed)) {
-      infos.back().sizeValue = sizeOf(operands[i]);
+      infos.back().sizeValue = readySize(operands[i]);
     }
   }
   return infos;
@@ -50,7 +32,7 @@ std::vector<OperandInfo> describe(const OpCall &call, std::span<const Value> ope
 Result<Values> evaluateView(const OpCall &call, std::span<const Value> operands) {
   std::vector<int64_t> sizes;
   for (const Value &extra : operands.subspan(1)) {
-    std::optional<int64_t> size = sizeOf(extra);
+    std::optional<int64_t> size = readySize(extra);
     if (!size) {
       return Status::invalidType("'" + std::string(call.info().name) +
                                  "' expects integers of rank 0 as sizes and bounds, got " +
@@ -160,6 +142,23 @@ bool runFlat(tracert::OpKind kind, std::span<const Value> operands, ValueImpl &r
 }
 
 } // namespace
+
+std::optional<int64_t> readySize(const Value &value) {
+  if (value->state() != ValueImpl::State::Ready || !value->shape().empty()) {
+    return std::nullopt;
+  }
+  const void *data = value->view().data;
+  switch (value->dtype()) {
+  case DType::Int64:
+    return *static_cast<const int64_t *>(data);
+  case DType::Int32:
+    return *static_cast<const int32_t *>(data);
+  case DType::UInt8:
+    return *static_cast<const uint8_t *>(data);
+  default:
+    return std::nullopt;
+  }
+}
 
 Result<Value> dispatchOne(const OpCall &call, std::span<const Value> operands) {
   const tracert::OpInfo &info = call.info();

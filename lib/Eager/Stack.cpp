@@ -112,6 +112,26 @@ std::string traceKeyAbove(TransformSlot slot) {
   return key;
 }
 
+Result<Values> dispatch(const OpCall &call, std::span<const Value> operands) {
+  if (!hasTransforms()) [[likely]] {
+    return evaluate(call, operands);
+  }
+  return stack().apply(call, operands);
+}
+
+Result<Value> dispatchConsuming(const OpCall &call, Value &consumed, std::span<const Value> rest) {
+  if (!hasTransforms()) [[likely]] {
+    return evaluateConsuming(call, consumed, rest);
+  }
+  Values operands;
+  operands.reserve(rest.size() + 1);
+  operands.push_back(consumed);
+  operands.insert(operands.end(), rest.begin(), rest.end());
+  TRACERT_ASSIGN(Values results, stack().apply(call, operands));
+  consumed = Value();
+  return std::move(results.front());
+}
+
 //===----------------------------------------------------------------------===//
 // Scopes
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,7 @@
 #include "Eager/Transforms/TraceDump.h"
 
 #include "Eager/Evaluate.h"
+#include "Eager/Transforms/TestVectors.h"
 #include "tracec/Compiler.h"
 #include "tracec/InterpreterLock.h"
 #include "tracert/SavePath.h"
@@ -44,49 +45,6 @@ Status checkDumpable(const TraceRecord &record, const std::string &name) {
   return Status();
 }
 
-/// A contiguous copy that a program can hold on to.
-Result<Value> contiguousCopy(const Value &value) {
-  TRACERT_TRY(ensureReady(value));
-  TRACERT_ASSIGN(Value copy, allocateValue(value->type()));
-  copyView(kernelContext(), value->view(), copy->view());
-  return copy;
-}
-
-const void *keep(Program &program, const Value &value) {
-  program.owners.push_back(std::shared_ptr<const void>(
-      new Value(value), [](const void *held) { delete static_cast<const Value *>(held); }));
-  return value->view().data;
-}
-
-/// All vars of the record, computed op by op by the eager kernels.
-Result<Values> evaluateRecord(const TraceRecord &record, const Values &slotValues) {
-  Values values(record.vars.size());
-  for (size_t i = 0; i < record.slots.size(); ++i) {
-    values[record.slots[i].var] = slotValues[i];
-  }
-  for (const TraceStep &step : record.steps) {
-    if (step.isConstant) {
-      values[record.constants[step.index].var] = record.constants[step.index].value;
-      continue;
-    }
-    const OpStep &op = record.ops[step.index];
-    Values operands;
-    for (VarId operand : op.operands) {
-      operands.push_back(values[operand]);
-    }
-    tracert::IndexMode before = std::exchange(evalOptions().indexMode, op.indexMode);
-    Result<Values> results = evaluate(op.call, operands);
-    evalOptions().indexMode = before;
-    if (!results.ok()) {
-      return results.status();
-    }
-    for (size_t i = 0; i < results->size(); ++i) {
-      values[op.results[i]] = (*results)[i];
-    }
-  }
-  return values;
-}
-
 Status checkNames(const std::vector<std::string> &names, size_t wanted, const char *what) {
   if (names.size() != wanted) {
     return Status::invalidArgument("expected " + std::to_string(wanted) + " " + what +
@@ -102,7 +60,7 @@ Status checkNames(const std::vector<std::string> &names, size_t wanted, const ch
   return Status();
 }
 
-class Dumper {
+class Dumper : DumpedProgram {
 public:
   Dumper(const TraceRecord &record, const TraceOptions &options, const DumpOptions &dump)
       : record(record), options(options), dump(dump) {}
@@ -114,7 +72,7 @@ public:
     TRACERT_TRY(chooseNames());
     TRACERT_TRY(compile());
     TRACERT_TRY(fillSignature());
-    TRACERT_TRY(addTestVectors());
+    TRACERT_TRY(addTestVectors(record, dump, *this));
     tracert::WriteOptions write;
     write.keepLocs = dump.keepLocs;
     write.check = dump.check;
@@ -199,7 +157,7 @@ private:
       inputVars.push_back(record.slots[slot].var);
     }
     std::vector<VarId> outputVars;
-    for (const Output &output : outputs) {
+    for (const DumpedOutput &output : outputs) {
       outputVars.push_back(output.var);
     }
     TraceGraph graph = record.graph(options.name, 0, static_cast<uint32_t>(record.steps.size()),
@@ -343,148 +301,14 @@ private:
     return Status();
   }
 
-  Status addTestVectors() {
-    if (dump.testCalls.empty()) {
-      Status status = addRecordedCall();
-      // A file without vectors needs no arguments.
-      return dump.keepsTestVectors ? status : Status();
-    }
-    for (const TestCall &call : dump.testCalls) {
-      TRACERT_TRY(addTestCall(call));
-    }
-    return Status();
-  }
-
-  /// Argument and capture values of the recorded call, by slot.
-  Status findRecordedValues(Values &all) {
-    std::string gone;
-    for (uint32_t i = 0; i < all.size(); ++i) {
-      if (record.slots[i].kind == TraceSlot::Kind::ArgumentBase) {
-        continue;
-      }
-      const RecordedInput &input = record.recordedInputs[i];
-      auto known = slotValues.find(i);
-      if (known != slotValues.end() || input.value) {
-        all[i] = known != slotValues.end() ? known->second : input.value;
-        continue;
-      }
-      Tensor tensor = input.tensor.lock();
-      if (tensor.isDefined()) {
-        TRACERT_ASSIGN(all[i], tensor.read());
-        continue;
-      }
-      gone += (gone.empty() ? "'" : ", '") + record.argumentNames[record.slots[i].argument] + "' " +
-              record.vars[record.slots[i].var].str();
-    }
-    if (gone.empty()) {
-      return Status();
-    }
-    return Status::invalidArgument("the test vector needs the recorded call's arguments, and " +
-                                   gone + " is gone: a trace keeps no large tensors alive")
-        .withAdvice("keep the tensor until dump(), or give test_inputs=[(...)], or leave the "
-                    "vectors out with test_vectors=False");
-  }
-
-  Status addRecordedCall() {
-    Values all(record.slots.size());
-    TRACERT_TRY(findRecordedValues(all));
-    TRACERT_ASSIGN(Values values, evaluateRecord(record, all));
-    Values expected;
-    for (const Output &output : outputs) {
-      expected.push_back(values[output.var]);
-    }
-    return addVector("recorded call, expected values from eager execution", all, expected);
-  }
-
-  Status addTestCall(const TestCall &call) {
-    Values all(record.slots.size());
-    size_t wantedResults = record.results.size();
-    if (call.arguments.size() != record.argumentNames.size() ||
-        call.results.size() != wantedResults) {
-      return Status::invalidArgument(call.origin + " has " + std::to_string(call.arguments.size()) +
-                                     " tensors and gives " + std::to_string(call.results.size()) +
-                                     ", the recorded call has " +
-                                     std::to_string(record.argumentNames.size()) + " and gives " +
-                                     std::to_string(wantedResults));
-    }
-    for (uint32_t i = 0; i < all.size(); ++i) {
-      const TraceSlot &slot = record.slots[i];
-      auto known = slotValues.find(i);
-      if (known != slotValues.end()) {
-        all[i] = known->second;
-        continue;
-      }
-      TRACERT_ASSIGN(all[i], call.arguments[slot.argument].read());
-      TRACERT_TRY(checkInput(call.origin, slot, all[i]));
-    }
-    Values expected;
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      const Tensor *result = i < wantedResults
-                                 ? &call.results[i]
-                                 : writtenTensor(call, record.writes[i - wantedResults]);
-      TRACERT_ASSIGN(Value value, result->read());
-      expected.push_back(std::move(value));
-    }
-    return addVector(call.origin + ", expected values from eager execution", all, expected);
-  }
-
-  /// The recorded path serves the call: what the signature fixes is as in the recorded call.
-  Status checkInput(const std::string &origin, const TraceSlot &slot, const Value &value) const {
-    const TensorType &recorded = record.vars[slot.var];
-    if (TypeKey::of(recorded) == TypeKey::of(value->type())) {
-      return Status();
-    }
-    return Status::invalidArgument(origin + ": '" + record.argumentNames[slot.argument] + "' is " +
-                                   value->type().str() + ", and was recorded as " + recorded.str())
-        .withAdvice("give tensors of the recorded dtype and rank, with size 1 where it was 1");
-  }
-
-  const Tensor *writtenTensor(const TestCall &call, const TraceWrite &write) const {
-    const TraceSlot &slot = record.slots[write.slot];
-    if (slot.kind != TraceSlot::Kind::Captured) {
-      return &call.argumentsAfter[slot.argument];
-    }
-    size_t state = 0;
-    for (uint32_t input : inputSlots) {
-      if (input == write.slot) {
-        break;
-      }
-      state += record.slots[input].kind == TraceSlot::Kind::Captured;
-    }
-    return &call.capturesAfter[state];
-  }
-
-  Status addVector(std::string origin, const Values &slots, const Values &expected) {
-    tracert::TestVector vector;
-    vector.origin = std::move(origin);
-    for (uint32_t slot : inputSlots) {
-      TRACERT_ASSIGN(Value input, contiguousCopy(slots[slot]));
-      vector.inputs.push_back({input->type(), keep(*program, input)});
-    }
-    for (const Value &value : expected) {
-      TRACERT_ASSIGN(Value output, contiguousCopy(value));
-      vector.outputs.push_back({output->type(), keep(*program, output)});
-    }
-    program->testVectors.push_back(std::move(vector));
-    return Status();
-  }
-
-  struct Output {
-    VarId var;
-    uint32_t stateInput;
-  };
   const TraceRecord &record;
   const TraceOptions &options;
   const DumpOptions &dump;
-  std::vector<uint32_t> inputSlots;
   std::vector<uint32_t> constantSlots;
   size_t argumentCount = 0;
   size_t stateCount = 0;
   std::vector<std::string> inputNames;
   std::vector<std::string> outputNames;
-  std::vector<Output> outputs;
-  std::map<uint32_t, Value> slotValues;
-  std::shared_ptr<Program> program;
 };
 
 } // namespace

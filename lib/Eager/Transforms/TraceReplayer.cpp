@@ -1,22 +1,12 @@
 #include "Eager/Transforms/TraceSession.h"
 
 #include "Eager/Evaluate.h"
-#include "Eager/Transforms/ConstantText.h"
+
+#include <algorithm>
 
 namespace tracec {
 
 using tracert::SourceLoc;
-
-namespace {
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
-const char *const kConstantAdvice =
-    "pass the value as a tensor argument, or make it part of the arguments, so that it may change";
-const char *const kStructureAdvice =
-    "write the body so that it runs the same ops on every call, or trace the variants separately";
-
-} // namespace
 
 TraceReplayer::TraceReplayer(const CallArguments &call, std::shared_ptr<CompiledRecord> shared)
     : TraceSession(call), compiled(std::move(shared)), record(compiled->record),
@@ -89,126 +79,6 @@ void TraceReplayer::dropPlaceholders(const Status &why) {
   }
 }
 
-//===----------------------------------------------------------------------===//
-// Comparing
-//===----------------------------------------------------------------------===//
-
-Status TraceReplayer::checkOperand(const OpStep &expected, uint32_t number, size_t index,
-                                   const Value &operand) {
-  VarId var = expected.operands[index];
-  Value &known = values[var];
-  if (known.get() == operand.get()) {
-    return Status();
-  }
-  std::string where =
-      "operand " + std::to_string(index) + " of " + quoted(expected.call.info().name);
-  bool isOwnNow = operand->traceSerial == ownSerial;
-  if (!isInternal(var)) {
-    const TraceSlot &slot = record.slots[record.slotOfVar[var]];
-    if (slot.kind == TraceSlot::Kind::Loose && !known && !isOwnNow) {
-      TypeKey then = TypeKey::of(record.vars[var]);
-      TypeKey now = TypeKey::of(operand->type());
-      if (then.dtype != now.dtype) {
-        return fail("TC0206", "dtype", number, expected.loc,
-                    where + " was " + std::string(dtypeName(then.dtype)) + " and is " +
-                        std::string(dtypeName(now.dtype)),
-                    "make its dtype the same on every call, e.g. with .astype");
-      }
-      known = operand;
-      return Status();
-    }
-    if (isOwnNow) {
-      return fail("TC0205", "external", number, expected.loc,
-                  where + " came from outside the function and is now computed inside",
-                  kStructureAdvice);
-    }
-    return fail("TC0204", "operand identity", number, expected.loc,
-                where + " is another tensor than the recorded one",
-                "pass the tensor as an argument if it differs between calls");
-  }
-  if (!isOwnNow) {
-    return fail("TC0205", "external", number, expected.loc,
-                where + " was computed inside the function and now comes from outside",
-                kStructureAdvice);
-  }
-  return fail("TC0204", "operand identity", number, expected.loc,
-              where + " is the result of another op than the recorded one", kStructureAdvice);
-}
-
-Status TraceReplayer::checkOp(const OpStep &expected, uint32_t number, const OpCall &call,
-                              std::span<const Value> operands) {
-  if (call.kind != expected.call.kind) {
-    return fail("TC0201", "operator", number, expected.loc,
-                "recorded " + quoted(expected.call.info().name) + ", now " +
-                    quoted(call.info().name),
-                kStructureAdvice);
-  }
-  // Attributes first: an index with another number of operands differs in its items, too.
-  if (!(call.attrs == expected.call.attrs)) {
-    return fail(
-        "TC0202", "attribute", number, expected.loc,
-        "recorded " + opCallString(expected.call) + ", now " + opCallString(call),
-        "pass what changes as a tensor (an index as an integer tensor, a size as x.shape[i]), "
-        "or trace the variants separately");
-  }
-  if (evalOptions().indexMode != expected.indexMode) {
-    return fail("TC0202", "attribute", number, expected.loc,
-                quoted(call.info().name) + " was recorded in another index mode", kStructureAdvice);
-  }
-  if (operands.size() != expected.operands.size()) {
-    return fail("TC0203", "input count", number, expected.loc,
-                quoted(call.info().name) + " had " + std::to_string(expected.operands.size()) +
-                    " operands and has " + std::to_string(operands.size()),
-                kStructureAdvice);
-  }
-  for (size_t i = 0; i < operands.size(); ++i) {
-    TRACERT_TRY(checkOperand(expected, number, i, operands[i]));
-  }
-  return Status();
-}
-
-Result<Values> TraceReplayer::apply(const OpCall &call, std::span<const Value> operands, Next) {
-  if (isOver) {
-    return failure;
-  }
-  bool skippedConstant = false;
-  uint32_t at = position;
-  while (at < record.steps.size() && record.steps[at].isConstant) {
-    skippedConstant = true;
-    ++at;
-  }
-  if (at == record.steps.size()) {
-    SourceLoc then = record.ops.empty() ? SourceLoc{} : record.ops.back().loc;
-    return fail("TC0207", "too many ops", static_cast<uint32_t>(record.ops.size()), then,
-                "the recorded call ended here, now there is " + quoted(call.info().name),
-                kStructureAdvice);
-  }
-  uint32_t number = record.steps[at].index;
-  const OpStep &expected = record.ops[number];
-  if (skippedConstant || sawUnexpectedConstant) {
-    if (call.kind != expected.call.kind) {
-      return checkOp(expected, number, call, operands);
-    }
-    return fail("TC0204", "operand identity", number, expected.loc,
-                quoted(call.info().name) + (skippedConstant ? " had a constant as operand"
-                                                            : " has a new constant as operand"),
-                kStructureAdvice);
-  }
-  // A constant of another type may bring a cast; any other operator explains more than it.
-  bool isCastOfConstant = wrongConstant && wrongConstant->isOfOtherType &&
-                          call.info().family == tracert::OpFamily::Cast;
-  if (call.kind == expected.call.kind || isCastOfConstant) {
-    TRACERT_TRY(checkConstants());
-  }
-  TRACERT_TRY(checkOp(expected, number, call, operands));
-  Result<Values> results = makeResults(expected, call, operands);
-  if (!results.ok()) {
-    return wordFailure(at, results.status());
-  }
-  position = at + 1;
-  return results;
-}
-
 /// The op at `step` breaks its type rule. Sizes that are not known yet must not show in the text,
 /// and an op before it may be the one that fails.
 Status TraceReplayer::wordFailure(uint32_t step, const Status &status) {
@@ -220,121 +90,108 @@ Status TraceReplayer::wordFailure(uint32_t step, const Status &status) {
   return failedStep < step ? end(std::move(first)) : first;
 }
 
-Status TraceReplayer::checkConstants() {
-  if (!wrongConstant) {
-    return Status();
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The value of a size op, or of arithmetic on sizes, whose operands are known.
+Result<Value> computeSize(const OpCall &call, std::span<const Value> operands,
+                          const TensorType &type) {
+  TRACERT_ASSIGN(Value value, allocateValue(type));
+  if (call.info().has(tracert::kTraitSizeOnly)) {
+    tracert::OperandInfo operand{operands[0]->type()};
+    TRACERT_ASSIGN(int64_t size, tracert::inferSizeValue(call, {&operand, 1}));
+    *static_cast<int64_t *>(value->view().data) = size;
+    return value;
   }
-  return fail("TC0208", "constant", nextOp(), wrongConstant->then,
-              "the constant " + wrongConstant->difference, kConstantAdvice);
+  std::vector<TensorView> inputs;
+  for (const Value &operand : operands) {
+    inputs.push_back(operand->view());
+  }
+  TensorView output = value->view();
+  TRACERT_TRY(runKernel(kernelContext(), call, inputs, {&output, 1}));
+  return value;
 }
 
-void TraceReplayer::noteOtherWay(const OpStep &expected, bool isAlias) {
-  if (isAlias == expected.isAlias || expected.guard == kNoGuard || !otherWay.empty()) {
-    return;
+/// The values of the size operands of a view; empty while one is not known.
+std::optional<std::vector<int64_t>> knownSizes(std::span<const Value> extras) {
+  std::vector<int64_t> sizes;
+  for (const Value &extra : extras) {
+    std::optional<int64_t> size = readySize(extra);
+    if (!size) {
+      return std::nullopt;
+    }
+    sizes.push_back(*size);
   }
-  otherWay = "; the " + std::string(expected.call.info().name) + " at " +
-             locationText(expected.loc) + " is now a " + (isAlias ? "view" : "copy") +
-             " and was a " + (isAlias ? "copy" : "view") + ", which its sizes decide";
+  return sizes;
+}
+
+} // namespace
+
+/// Sizes are computed while Python runs, so that shapes that depend on them are known, too.
+bool TraceReplayer::isSizeNow(const OpCall &call, std::span<const Value> operands) const {
+  if (call.info().has(tracert::kTraitSizeOnly)) {
+    return operands[0]->type().isFullyKnown();
+  }
+  return call.info().isPointwise() &&
+         std::all_of(operands.begin(), operands.end(), [&](const Value &operand) {
+           return operand->state() == ValueImpl::State::Ready && operand->shape().empty() &&
+                  operand->dtype() == DType::Int64 && operand->traceSerial == ownSerial;
+         });
+}
+
+/// The bounds of a view are checked when its type is inferred; only the strides matter here. While
+/// sizes are unknown, it is taken to be a view or a copy as it was recorded, which a guard of the
+/// segment checks.
+Result<TraceReplayer::Placement> TraceReplayer::placeView(const OpStep &expected,
+                                                          const OpCall &call,
+                                                          std::span<const Value> operands,
+                                                          const TensorType &type) {
+  Placement placement{TensorView::contiguous(nullptr, type), expected.isAlias};
+  std::optional<std::vector<int64_t>> sizes = knownSizes(operands.subspan(1));
+  if (!sizes || !type.isFullyKnown() || !operands[0]->type().isFullyKnown()) {
+    if (expected.guard != kNoGuard && !record.guards[expected.guard].hangsOnData) {
+      return unguarded("whether a reshape is a view");
+    }
+    return placement;
+  }
+  TRACERT_ASSIGN(std::optional<TensorView> view, viewOf(call, operands[0]->view(), *sizes));
+  placement.isAlias = view.has_value();
+  if (view) {
+    placement.logical = std::move(*view);
+    placement.logical.data = nullptr;
+  }
+  noteOtherWay(expected, placement.isAlias);
+  return placement;
+}
+
+Value TraceReplayer::adopt(Value value, VarId var) {
+  value->traceSerial = ownSerial;
+  value->traceVar = var;
+  values[var] = value;
+  return value;
 }
 
 Result<Values> TraceReplayer::makeResults(const OpStep &expected, const OpCall &call,
                                           std::span<const Value> operands) {
-  const tracert::OpInfo &info = call.info();
-  Values results;
-  auto adopt = [&](Value value, size_t i) {
-    value->traceSerial = ownSerial;
-    value->traceVar = expected.results[i];
-    values[expected.results[i]] = value;
-    results.push_back(std::move(value));
-  };
-  // Sizes are known now: compute them, so that shapes that depend on them are known, too.
-  bool isSize = info.has(tracert::kTraitSizeOnly);
-  if (isSize) {
-    isSize = operands[0]->type().isFullyKnown();
-  } else if (info.isPointwise()) {
-    isSize = true;
-    for (const Value &operand : operands) {
-      isSize &= operand->state() == ValueImpl::State::Ready && operand->shape().empty() &&
-                operand->dtype() == DType::Int64 && operand->traceSerial == ownSerial;
-    }
-  }
   TRACERT_ASSIGN(tracert::ResultTypes types, inferValueTypes(call, operands));
-  if (isSize) {
-    TRACERT_ASSIGN(Value value, allocateValue({types[0].dtype, {}}));
-    if (info.has(tracert::kTraitSizeOnly)) {
-      tracert::OperandInfo operandInfo{operands[0]->type()};
-      TRACERT_ASSIGN(int64_t size, tracert::inferSizeValue(call, {&operandInfo, 1}));
-      *static_cast<int64_t *>(value->view().data) = size;
-    } else {
-      std::vector<TensorView> inputs;
-      for (const Value &operand : operands) {
-        inputs.push_back(operand->view());
-      }
-      TensorView output = value->view();
-      TRACERT_TRY(runKernel(kernelContext(), call, inputs, {&output, 1}));
-    }
-    adopt(std::move(value), 0);
-    return results;
+  if (isSizeNow(call, operands)) {
+    TRACERT_ASSIGN(Value size, computeSize(call, operands, types[0]));
+    return Values{adopt(std::move(size), expected.results[0])};
   }
+  Values results;
   for (size_t i = 0; i < types.size(); ++i) {
-    TensorView logical = TensorView::contiguous(nullptr, types[i]);
-    bool isAlias = false;
-    if (info.has(tracert::kTraitView)) {
-      // The bounds of a view are checked when its type is inferred; only the strides matter here.
-      // While sizes are unknown, it is taken to be a view or a copy as it was recorded, which a
-      // guard of the segment checks.
-      isAlias = expected.isAlias;
-      std::vector<int64_t> sizes;
-      bool allKnown = types[i].isFullyKnown() && operands[0]->type().isFullyKnown();
-      for (const Value &extra : operands.subspan(1)) {
-        if (extra->state() == ValueImpl::State::Ready) {
-          TRACERT_ASSIGN(int64_t size, hostInt(extra));
-          sizes.push_back(size);
-        } else {
-          allKnown = false;
-        }
-      }
-      if (allKnown) {
-        TRACERT_ASSIGN(std::optional<TensorView> view, viewOf(call, operands[0]->view(), sizes));
-        isAlias = view.has_value();
-        if (view) {
-          logical = std::move(*view);
-          logical.data = nullptr;
-        }
-        noteOtherWay(expected, isAlias);
-      } else if (expected.guard != kNoGuard && !record.guards[expected.guard].hangsOnData) {
-        return unguarded("whether a reshape is a view");
-      }
+    Placement placement{TensorView::contiguous(nullptr, types[i]), false};
+    if (call.info().has(tracert::kTraitView)) {
+      TRACERT_ASSIGN(placement, placeView(expected, call, operands, types[i]));
     }
-    Value value = ValueImpl::makePending(std::move(logical), this);
-    value->isAlias = isAlias;
-    adopt(std::move(value), i);
+    Value value = ValueImpl::makePending(std::move(placement.logical), this);
+    value->isAlias = placement.isAlias;
+    results.push_back(adopt(std::move(value), expected.results[i]));
   }
   return results;
-}
-
-Result<Value> TraceReplayer::onConstant(ConstantTag tag, const PythonScalar &scalar, Value value) {
-  if (isOver) {
-    return failure;
-  }
-  if (position == record.steps.size() || !record.steps[position].isConstant) {
-    // Which op it belongs to is known only when that op comes.
-    sawUnexpectedConstant = true;
-    return value;
-  }
-  const ConstantStep &expected = record.constants[record.steps[position].index];
-  if (ConstantNow now{tag, scalar, value}; !isSameConstant(expected, now)) {
-    // Another operator is the better explanation; it comes next.
-    if (!wrongConstant) {
-      bool isOfOtherType = tag != expected.tag || !(value->type() == expected.value->type());
-      wrongConstant = {expected.loc, constantDifference(expected, now), isOfOtherType};
-    }
-  }
-  value->traceSerial = ownSerial;
-  value->traceVar = expected.var;
-  values[expected.var] = value;
-  ++position;
-  return value;
 }
 
 //===----------------------------------------------------------------------===//
@@ -481,17 +338,7 @@ Status TraceReplayer::finish(std::span<const Tensor> results) {
     TRACERT_ASSIGN(Value value, result.read());
     returned.push_back(innermost(value));
   }
-  TRACERT_TRY(checkConstants());
-  if (position < record.steps.size() || sawUnexpectedConstant) {
-    uint32_t number = nextOp();
-    if (number < record.ops.size()) {
-      const OpStep &missing = record.ops[number];
-      return fail("TC0210", "too few ops", number, missing.loc,
-                  "the recorded call went on with " + quoted(missing.call.info().name) +
-                      ", now it ends",
-                  kStructureAdvice);
-    }
-  }
+  TRACERT_TRY(checkEnd());
   position = static_cast<uint32_t>(record.steps.size());
   if (Status status = runSegments(); !status.ok()) {
     return failed(std::move(status));

@@ -156,6 +156,18 @@ private:
   /// reason of a later mismatch.
   void noteOtherWay(const OpStep &expected, bool isAlias);
   Status checkConstants();
+  /// The call ends here: all that was recorded has come.
+  Status checkEnd();
+  /// Where a result lies: logical strides without data.
+  struct Placement {
+    TensorView logical;
+    bool isAlias;
+  };
+  bool isSizeNow(const OpCall &call, std::span<const Value> operands) const;
+  Result<Placement> placeView(const OpStep &expected, const OpCall &call,
+                              std::span<const Value> operands, const TensorType &type);
+  /// Makes `value` the current one of `var`.
+  Value adopt(Value value, VarId var);
   Result<Values> makeResults(const OpStep &expected, const OpCall &call,
                              std::span<const Value> operands);
   Status fail(const char *code, const char *reason, uint32_t op, const tracert::SourceLoc &then,

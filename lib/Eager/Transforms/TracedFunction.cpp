@@ -1,9 +1,9 @@
+#include "Eager/Transforms/OpenCall.h"
 #include "Eager/Transforms/TraceDump.h"
 #include "Eager/Transforms/TraceSession.h"
 #include "tracec/InterpreterLock.h"
 
 #include <algorithm>
-#include <atomic>
 #include <unordered_map>
 
 namespace tracec {
@@ -333,54 +333,6 @@ std::shared_ptr<TracedFunction> TracedFunction::create(TraceOptions options) {
 // Scopes
 //===----------------------------------------------------------------------===//
 
-/// A part of a traced call that its trace does not see.
-struct ExcludedRegion {
-  ExcludedRegion(ScopedTransform &trace, tracert::SourceLoc loc)
-      : loc(std::move(loc)), suspension(std::in_place, trace) {}
-  /// Where it was entered first.
-  tracert::SourceLoc loc;
-  size_t scopes = 0;
-  /// Scopes of other threads and later calls may still hold a region that has ended.
-  std::atomic<bool> isOver = false;
-  /// Of the trace, in the thread of the call.
-  std::optional<ScopedSuspension> suspension;
-};
-
-namespace {
-
-/// The call in progress on this thread.
-struct OpenCall {
-  explicit OpenCall(TraceSession &session);
-  ~OpenCall();
-  TraceSession &session;
-  ScopedTransform scope;
-  uint64_t serialBefore;
-};
-thread_local OpenCall *openCall = nullptr;
-thread_local std::shared_ptr<ExcludedRegion> openRegion;
-
-/// Puts the trace back, if it is suspended.
-void closeExcludedRegion() {
-  if (std::shared_ptr<ExcludedRegion> region = std::exchange(openRegion, nullptr)) {
-    region->isOver = true;
-    region->suspension.reset();
-  }
-}
-
-OpenCall::OpenCall(TraceSession &session)
-    : session(session), scope(TransformSlot::Trace, session),
-      serialBefore(std::exchange(creationSerial(), session.serial())) {
-  openCall = this;
-}
-
-OpenCall::~OpenCall() {
-  closeExcludedRegion();
-  creationSerial() = serialBefore;
-  openCall = nullptr;
-}
-
-} // namespace
-
 struct CallScope::Impl {
   std::shared_ptr<TracedFunctionImpl> function;
   CallArguments arguments;
@@ -456,52 +408,5 @@ Status CallScope::finish(std::span<const Tensor> results) {
 }
 
 bool CallScope::recordedSharedArguments() const { return impl->sharedArguments; }
-
-Status ExcludeScope::enter() {
-  thread = std::this_thread::get_id();
-  if (!openRegion) {
-    if (!openCall) {
-      return Status();
-    }
-    TRACERT_TRY(openCall->session.beginExcluded());
-    openRegion = std::make_shared<ExcludedRegion>(openCall->scope, currentLocation());
-  }
-  region = openRegion;
-  ++region->scopes;
-  return Status();
-}
-
-Status ExcludeScope::leave() {
-  auto misuse = [](const tracert::SourceLoc &then, const char *detail, const char *advice) {
-    return traceMismatch({"TC0213", "excluded region", 0, then, currentLocation()}, detail, advice);
-  };
-  if (thread == std::thread::id()) {
-    return misuse({}, "exclude_from_trace() is left, but it is not entered",
-                  "use it in a with statement");
-  }
-  thread = std::thread::id();
-  std::shared_ptr<ExcludedRegion> left = std::move(region);
-  if (!left || left->isOver) {
-    return Status();
-  }
-  if (left != openRegion) {
-    return misuse(left->loc,
-                  "exclude_from_trace() was entered in another thread, and the traced call there "
-                  "is still in progress",
-                  "leave it in the thread that entered it");
-  }
-  if (--left->scopes == 0) {
-    closeExcludedRegion();
-  }
-  return Status();
-}
-
-bool ExcludeScope::isOfThisThread() const { return thread == std::this_thread::get_id(); }
-
-ExcludeScope::~ExcludeScope() {
-  if (region && region == openRegion) {
-    (void)leave();
-  }
-}
 
 } // namespace tracec
