@@ -38,8 +38,6 @@ const TraceMismatch &lastTraceMismatch();
 
 struct TraceOptions {
   std::string name = "main";
-  bool captureAsConst = false;
-  bool recordOnly = false;
   int optLevel = 2;
 };
 

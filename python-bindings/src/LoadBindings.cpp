@@ -205,11 +205,12 @@ bool readInput(const Program &program, const InputDef &input, PyObject *argument
                 tracert::dtypeName(wanted).data(), tracert::dtypeName(value->dtype()).data());
     return false;
   }
-  Result<Value> host = readHost(value);
+  Result<Value> host = stack().onHostRead(value);
   if (!host.ok()) {
     raise(host.status());
     return false;
   }
+  value = std::move(*host);
   return true;
 }
 

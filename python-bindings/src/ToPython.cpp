@@ -104,8 +104,6 @@ PyObject *listOf(const TensorView &view, size_t axis, const char *data) {
 
 PyBufferProcs tensorBuffer = {getBuffer, releaseBuffer};
 
-Result<Value> readHost(const Value &value) { return stack().onHostRead(value); }
-
 PyObject *elementToPython(DType dtype, const void *data) {
   switch (dtype) {
   case DType::Bool:

@@ -1,6 +1,4 @@
-/// From tensors to Python: host reads, NumPy arrays, nested lists, Python scalars, text.
-///
-///   Result<Value> host = readHost(value);   // Ready, and the trace knows that Python saw it
+/// From tensors to Python: NumPy arrays, nested lists, Python scalars, text.
 ///
 /// Exports are read-only and pin their value: a later write to the tensor makes a new one.
 #pragma once
@@ -13,9 +11,6 @@
 
 namespace tracec::python {
 
-/// Tells the active trace that Python reads `value`, and waits for it.
-Result<Value> readHost(const Value &value);
-
 /// The element at `data` as a Python bool, int or float.
 PyObject *elementToPython(DType dtype, const void *data);
 /// The one element of `value`; ValueError when there is not exactly one.
@@ -23,7 +18,8 @@ PyObject *itemOf(PyObject *tensor, const char *function);
 PyObject *toList(PyObject *tensor);
 PyObject *toNumpy(PyObject *tensor);
 
-/// NumPy's layout; "<pending>" for what is not there yet. Never waits.
+/// NumPy's layout; "<pending>" for what is not there yet. Never waits. Of a transform's wrapper the
+/// text of what it wraps.
 std::string valueText(const Value &value);
 
 } // namespace tracec::python

@@ -268,7 +268,8 @@ std::string nestText(const Layout &layout, size_t axis, const char *data,
 
 } // namespace
 
-std::string valueText(const Value &value) {
+std::string valueText(const Value &wrapped) {
+  const Value &value = innermost(wrapped);
   std::string suffix;
   DType dtype = value->dtype();
   if (dtype != DType::Bool && dtype != DType::Int32 && dtype != DType::Float32) {

@@ -86,15 +86,11 @@ bool readTensors(PyObject *list, std::vector<Tensor> &tensors) {
 
 PyObject *newTrace(PyTypeObject *type, PyObject *args, PyObject *) {
   const char *name;
-  int captureAsConst;
-  int recordOnly;
   TraceOptions options;
-  if (!PyArg_ParseTuple(args, "sppi", &name, &captureAsConst, &recordOnly, &options.optLevel)) {
+  if (!PyArg_ParseTuple(args, "si", &name, &options.optLevel)) {
     return nullptr;
   }
   options.name = name;
-  options.captureAsConst = captureAsConst != 0;
-  options.recordOnly = recordOnly != 0;
   PyObject *self = type->tp_alloc(type, 0);
   if (self) {
     new (&reinterpret_cast<TraceObject *>(self)->function)

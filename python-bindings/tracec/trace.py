@@ -114,7 +114,7 @@ class _State:
         # Names for calls with all arguments by position; None when there is more to it.
         self.positional = [p.name for p in parameters] if all(p.kind in simple for p in parameters) else None
         name = getattr(function, "__name__", type(function).__name__)
-        self.core = _core.Trace(name, False, False, options.get("opt_level", 2))
+        self.core = _core.Trace(name, options.get("opt_level", 2))
         # Objects whose identity is part of a recorded structure, names and structure of the last call's arguments.
         self.kept: dict[str, list[Any]] = {}
         self.names: list[str] = []

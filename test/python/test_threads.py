@@ -1,5 +1,6 @@
 """Traced functions in several Python threads: nobody waits for ever, and a compilation stops nobody else."""
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -145,7 +146,7 @@ def test_threads_that_trace_replay_dump_and_drop_at_once(tmp_path, seconds):
     folder = pathlib.Path(tc.__file__).parent.parent
     child = subprocess.run(
         [sys.executable, script, tmp_path, str(watchdog), str(seconds)],
-        env={"PYTHONPATH": str(folder), "PATH": "/usr/bin:/bin", "TRACERT_THREADS": "2"},
+        env={**os.environ, "PYTHONPATH": str(folder), "TRACERT_THREADS": "2"},
         capture_output=True, text=True, timeout=2 * watchdog, check=False,
     )
     assert child.returncode == 0 and child.stdout == "done\n", child.stdout + child.stderr
