@@ -191,121 +191,157 @@ void FusionPlan::placeSingle(Operation *op) {
   }
 }
 
-void FusionPlan::visit(Operation *op) {
+/// What the op would be in a group; the value that its group's domain has the shape of.
+static std::pair<GroupRole, Value> placeInGroup(Operation *op) {
   GroupRole role = groupRoleOf(op);
-  Value shapedLikeDomain = role == GroupRole::MaskRead ? maskOf(op)
-                           : role == GroupRole::Reduce ? op->getOperand(0)
-                                                       : Value();
-  if (role == GroupRole::Map || role == GroupRole::Gather) {
-    shapedLikeDomain = op->getResult(0);
-    // A number costs less than a launch, and integers are often sizes, computed ahead.
-    if (cast<RankedTensorType>(op->getResult(0).getType()).getRank() == 0) {
-      role = GroupRole::None;
-    }
+  switch (role) {
+  case GroupRole::None:
+    return {role, {}};
+  case GroupRole::MaskRead:
+    return {role, maskOf(op)};
+  case GroupRole::Reduce:
+    return {role, op->getOperand(0)};
+  case GroupRole::Map:
+  case GroupRole::Gather:
+    break;
   }
+  // A number costs less than a launch, and integers are often sizes, computed ahead.
+  bool isNumber = cast<RankedTensorType>(op->getResult(0).getType()).getRank() == 0;
+  return {isNumber ? GroupRole::None : role, op->getResult(0)};
+}
+
+void FusionPlan::visit(Operation *op) {
+  auto [role, shapedLikeDomain] = placeInGroup(op);
   // What nothing reads is there for its check, which a kernel without a result may not make.
   if (role == GroupRole::None || op->use_empty()) {
     placeSingle(op);
     return;
   }
-  SmallVector<DimExpr> domain = sizes.domainOf(shapedLikeDomain);
-  Kind kind = role == GroupRole::MaskRead ? Kind::Compacted
-              : role == GroupRole::Reduce ? Kind::Reduced
-                                          : Kind::Full;
+  Joining joining{op, role, sizes.domainOf(shapedLikeDomain)};
+  joining.kind = role == GroupRole::MaskRead ? Kind::Compacted
+                 : role == GroupRole::Reduce ? Kind::Reduced
+                                             : Kind::Full;
   SmallVector<unsigned> found;
   if (!groupEachOp) {
-    found = candidates(op, role, domain, kind);
+    found = candidates(op, role, joining.domain, joining.kind);
   }
-  bool joinsCompacted =
-      !found.empty() && groups[found[0]].mask && groups[found[0]].domain != domain;
-  // The op alone, as a group to merge with.
-  unsigned node = newGroup();
-  groups[node].isGroup = true;
-  groups[node].opCount = 1;
-  if (role == GroupRole::MaskRead || (joinsCompacted && role == GroupRole::Reduce)) {
-    groups[node].sinkCount = 1;
-  }
-  if (joinsCompacted) {
-    groups[node].domain = groups[found[0]].domain;
-  } else {
-    groups[node].domain.assign(domain.begin(), domain.end());
-    if (role == GroupRole::MaskRead) {
-      groups[node].mask = maskOf(op);
-    }
-    if (role == GroupRole::Reduce) {
-      groups[node].reducedAxes.assign(reducedAxesOf(op).begin(), reducedAxesOf(op).end());
-    }
-  }
-  // Candidates that fit are joined; everything else is read from below.
-  SmallVector<unsigned> joined;
-  for (unsigned candidate : found) {
-    bool fits = canMerge(candidate, node) &&
-                llvm::all_of(joined, [&](unsigned other) { return canMerge(candidate, other); });
-    if (fits) {
-      joined.push_back(candidate);
-    }
-  }
-  auto levelWithout = [&](ArrayRef<unsigned> inside) {
-    unsigned level = 0;
-    for (Value operand : op->getOperands()) {
-      auto place = places.find(operand);
-      if (place == places.end()) {
-        continue;
-      }
-      unsigned producer = root(place->second.group);
-      level = std::max(level, groups[producer].level + !llvm::is_contained(inside, producer));
-    }
-    for (unsigned candidate : inside) {
-      level = std::max(level, groups[candidate].level);
-    }
-    return level;
-  };
-  // A group that something below the common level reads cannot be lifted to it.
-  while (true) {
-    unsigned level = levelWithout(joined);
-    auto stuck = llvm::find_if(joined, [&](unsigned candidate) {
-      return groups[candidate].level != level && groups[candidate].lowestReader <= level;
-    });
-    groups[node].level = level;
-    if (stuck == joined.end()) {
-      break;
-    }
-    joined.erase(stuck);
-  }
-  // Reading a value of a joined group that is not per element (a reduction, say) needs it finished.
-  for (Value operand : op->getOperands()) {
-    auto place = places.find(operand);
-    if (place == places.end() || !llvm::is_contained(joined, root(place->second.group))) {
-      continue;
-    }
-    bool isPerElement = joinsCompacted ? place->second.kind == Kind::Compacted
-                                       : place->second.kind == Kind::Full &&
-                                             sizes.domainOf(operand) == groups[node].domain;
-    if (!isPerElement) {
-      joined.clear();
-      groups[node].level = levelWithout({});
-      break;
-    }
+  startGroup(joining, found);
+  joinFitting(joining, found);
+  leaveStuck(joining);
+  if (readsUnfinished(joining)) {
+    joining.joined.clear();
+    groups[joining.node].level = levelOf(joining);
   }
   // Without its group a compacted value is an ordinary one.
-  if (joinsCompacted && joined.empty()) {
-    groups[node].domain.assign(domain.begin(), domain.end());
-    groups[node].sinkCount = 0;
-    kind = role == GroupRole::Reduce ? Kind::Reduced : Kind::Full;
-    if (role == GroupRole::Reduce) {
-      groups[node].reducedAxes.assign(reducedAxesOf(op).begin(), reducedAxesOf(op).end());
+  if (joining.joinsCompacted && joining.joined.empty()) {
+    joining.joinsCompacted = false;
+    joining.kind = role == GroupRole::Reduce ? Kind::Reduced : Kind::Full;
+    setDomain(joining);
+    groups[joining.node].sinkCount = 0;
+  }
+  place(joining);
+}
+
+/// The op alone, as a group to merge with.
+void FusionPlan::startGroup(Joining &joining, ArrayRef<unsigned> found) {
+  joining.node = newGroup();
+  Group &group = groups[joining.node];
+  group.isGroup = true;
+  group.opCount = 1;
+  joining.joinsCompacted =
+      !found.empty() && groups[found[0]].mask && groups[found[0]].domain != joining.domain;
+  bool isMaskRead = joining.role == GroupRole::MaskRead;
+  if (isMaskRead || (joining.joinsCompacted && joining.role == GroupRole::Reduce)) {
+    group.sinkCount = 1;
+  }
+  if (joining.joinsCompacted) {
+    group.domain = groups[found[0]].domain;
+    return;
+  }
+  setDomain(joining);
+  if (isMaskRead) {
+    group.mask = maskOf(joining.op);
+  }
+}
+
+void FusionPlan::setDomain(const Joining &joining) {
+  Group &group = groups[joining.node];
+  group.domain = joining.domain;
+  if (joining.role == GroupRole::Reduce) {
+    ArrayRef<int64_t> axes = reducedAxesOf(joining.op);
+    group.reducedAxes.assign(axes.begin(), axes.end());
+  }
+}
+
+/// Candidates that fit are joined; everything else is read from below.
+void FusionPlan::joinFitting(Joining &joining, ArrayRef<unsigned> found) {
+  for (unsigned candidate : found) {
+    bool fits =
+        canMerge(candidate, joining.node) &&
+        llvm::all_of(joining.joined, [&](unsigned other) { return canMerge(candidate, other); });
+    if (fits) {
+      joining.joined.push_back(candidate);
     }
   }
+}
+
+unsigned FusionPlan::levelOf(const Joining &joining) {
+  unsigned level = 0;
+  for (Value operand : joining.op->getOperands()) {
+    if (auto place = places.find(operand); place != places.end()) {
+      unsigned producer = root(place->second.group);
+      bool isInside = llvm::is_contained(joining.joined, producer);
+      level = std::max(level, groups[producer].level + !isInside);
+    }
+  }
+  for (unsigned candidate : joining.joined) {
+    level = std::max(level, groups[candidate].level);
+  }
+  return level;
+}
+
+/// A group that something below the common level reads cannot be lifted to it.
+void FusionPlan::leaveStuck(Joining &joining) {
+  while (true) {
+    unsigned level = levelOf(joining);
+    groups[joining.node].level = level;
+    auto *stuck = llvm::find_if(joining.joined, [&](unsigned candidate) {
+      return groups[candidate].level != level && groups[candidate].lowestReader <= level;
+    });
+    if (stuck == joining.joined.end()) {
+      return;
+    }
+    joining.joined.erase(stuck);
+  }
+}
+
+/// Reading a value of a joined group that is not per element (a reduction, say) needs it finished.
+bool FusionPlan::readsUnfinished(const Joining &joining) {
+  return llvm::any_of(joining.op->getOperands(), [&](Value operand) {
+    auto place = places.find(operand);
+    if (place == places.end() || !llvm::is_contained(joining.joined, root(place->second.group))) {
+      return false;
+    }
+    if (joining.joinsCompacted) {
+      return place->second.kind != Kind::Compacted;
+    }
+    return place->second.kind != Kind::Full ||
+           sizes.domainOf(operand) != groups[joining.node].domain;
+  });
+}
+
+void FusionPlan::place(const Joining &joining) {
+  unsigned node = joining.node;
   unsigned level = groups[node].level;
-  for (unsigned candidate : joined) {
+  for (unsigned candidate : joining.joined) {
     merge(node, candidate);
   }
   groups[node].level = level;
-  groupOfOp[op] = node;
-  noteReads(op, node);
-  places[op->getResult(0)] = {node, kind};
-  if (role == GroupRole::MaskRead) {
-    groupOfMask[maskOf(op)] = node;
+  groupOfOp[joining.op] = node;
+  noteReads(joining.op, node);
+  places[joining.op->getResult(0)] = {node, joining.kind};
+  if (joining.role == GroupRole::MaskRead) {
+    groupOfMask[maskOf(joining.op)] = node;
   }
 }
 
@@ -324,9 +360,15 @@ std::vector<FusionPlan::Node> FusionPlan::takeNodes() {
     }
     nodes[entry->second].ops.push_back(&op);
   }
+  return inOrder(std::move(nodes), nodeOfGroup);
+}
+
+std::vector<FusionPlan::Node> FusionPlan::inOrder(std::vector<Node> nodes,
+                                                  const DenseMap<unsigned, unsigned> &nodeOfGroup) {
   std::vector<SmallVector<unsigned, 4>> users(nodes.size());
   std::vector<unsigned> waits(nodes.size(), 0);
-  auto addEdge = [&](unsigned from, unsigned to) {
+  auto addEdge = [&](unsigned fromGroup, unsigned to) {
+    unsigned from = nodeOfGroup.lookup(root(fromGroup));
     if (from != to) {
       users[from].push_back(to);
       ++waits[to];
@@ -336,11 +378,11 @@ std::vector<FusionPlan::Node> FusionPlan::takeNodes() {
     for (Operation *op : node.ops) {
       for (Value operand : op->getOperands()) {
         if (auto place = places.find(operand); place != places.end()) {
-          addEdge(nodeOfGroup[root(place->second.group)], index);
+          addEdge(place->second.group, index);
         }
       }
       for (unsigned reader : groups[groupOfOp[op]].readersBefore) {
-        addEdge(nodeOfGroup[root(reader)], index);
+        addEdge(reader, index);
       }
     }
   }

@@ -47,7 +47,31 @@ private:
     Kind kind;
   };
 
+  /// One op on its way into a group.
+  struct Joining {
+    mlir::Operation *op;
+    GroupRole role;
+    llvm::SmallVector<DimExpr> domain;
+    /// What its result will be.
+    Kind kind = Kind::Full;
+    /// It works on what a mask has selected, in the domain of the mask.
+    bool joinsCompacted = false;
+    /// Its own group, and those that become one with it.
+    unsigned node = 0;
+    llvm::SmallVector<unsigned> joined = {};
+  };
+
   void visit(mlir::Operation *op);
+  void startGroup(Joining &joining, llvm::ArrayRef<unsigned> found);
+  void setDomain(const Joining &joining);
+  void joinFitting(Joining &joining, llvm::ArrayRef<unsigned> found);
+  void leaveStuck(Joining &joining);
+  bool readsUnfinished(const Joining &joining);
+  void place(const Joining &joining);
+  /// The lowest level on which the op can be, with the groups that it joins.
+  unsigned levelOf(const Joining &joining);
+  std::vector<Node> inOrder(std::vector<Node> nodes,
+                            const llvm::DenseMap<unsigned, unsigned> &nodeOfGroup);
   void placeSingle(mlir::Operation *op);
   unsigned root(unsigned group);
   unsigned newGroup();
