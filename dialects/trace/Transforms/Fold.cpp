@@ -95,33 +95,87 @@ Operation *foldViewOfView(Operation *op, const tracert::OpCall &call) {
   return result;
 }
 
+Value makeConstant(Operation *op, Type type, StringRef bytes) {
+  OpBuilder builder(op);
+  auto tensor = cast<RankedTensorType>(type);
+  return ConstantOp::create(builder, op->getLoc(), tensor, elementsFromBytes(tensor, bytes),
+                            IntegerAttr())
+      .getResult();
+}
+
+bool isSmall(Type type) {
+  return cast<RankedTensorType>(type).hasStaticShape() &&
+         tensorTypeOf(type).byteCount() <= kLargestFoldedBytes;
+}
+
+/// A size of static axes, or nothing.
+SmallVector<Value> foldSize(Operation *op, const tracert::OpCall &call) {
+  tracert::OperandInfo operand{tensorTypeOf(op->getOperand(0).getType())};
+  if (!operand.type.isFullyKnown()) {
+    return {};
+  }
+  tracert::Result<int64_t> value = tracert::inferSizeValue(call, {&operand, 1});
+  if (!value.ok()) {
+    return {};
+  }
+  StringRef bytes(reinterpret_cast<const char *>(&*value), sizeof(int64_t));
+  return {makeConstant(op, op->getResult(0).getType(), bytes)};
+}
+
+/// The bytes of each operand, with the slack that kernels read; nullopt unless all are constants.
+std::optional<std::vector<std::string>> constantOperands(Operation *op) {
+  std::vector<std::string> data;
+  for (Value operand : op->getOperands()) {
+    auto constant = operand.getDefiningOp<ConstantOp>();
+    bool isKnown = constant && constant.getValueAttr() && isSmall(operand.getType());
+    std::optional<std::string> bytes =
+        isKnown ? bytesOf(constant.getValueAttr()) : std::optional<std::string>();
+    if (!bytes) {
+      return std::nullopt;
+    }
+    bytes->resize(bytes->size() + tracert::kBufferSlack);
+    data.push_back(std::move(*bytes));
+  }
+  return data;
+}
+
+/// The results of the op's library kernel, or nothing.
+SmallVector<Value> runOnConstants(Operation *op, const tracert::OpCall &call,
+                                  std::vector<std::string> &data) {
+  std::vector<std::string> outputs;
+  for (Type type : op->getResultTypes()) {
+    outputs.emplace_back(tensorTypeOf(type).byteCount() + tracert::kBufferSlack, '\0');
+  }
+  auto viewsOf = [](std::vector<std::string> &memory, TypeRange types) {
+    std::vector<tracert::TensorView> views;
+    for (auto [bytes, type] : llvm::zip(memory, types)) {
+      views.push_back(tracert::TensorView::contiguous(bytes.data(), tensorTypeOf(type)));
+    }
+    return views;
+  };
+  tracert::KernelContext context;
+  context.allocator = &tracert::processAllocator();
+  std::vector<tracert::TensorView> operands = viewsOf(data, op->getOperandTypes());
+  std::vector<tracert::TensorView> results = viewsOf(outputs, op->getResultTypes());
+  if (!tracert::runKernel(context, call, operands, results).ok()) {
+    return {};
+  }
+  SmallVector<Value> values;
+  for (auto [bytes, type] : llvm::zip(outputs, op->getResultTypes())) {
+    values.push_back(
+        makeConstant(op, type, StringRef(bytes.data(), tensorTypeOf(type).byteCount())));
+  }
+  return values;
+}
+
 /// The op's results computed now, or nothing.
 SmallVector<Value> foldConstants(Operation *op, const tracert::OpCall &call) {
   if (call.info().has(tracert::kTraitDataDependentShape) || mayFail(op) ||
-      call.info().has(tracert::kTraitComposite)) {
+      call.info().has(tracert::kTraitComposite) || !llvm::all_of(op->getResultTypes(), isSmall)) {
     return {};
   }
-  for (Type type : op->getResultTypes()) {
-    auto tensor = cast<RankedTensorType>(type);
-    if (!tensor.hasStaticShape() || tensorTypeOf(tensor).byteCount() > kLargestFoldedBytes) {
-      return {};
-    }
-  }
-  OpBuilder builder(op);
-  auto makeConstant = [&](RankedTensorType type, StringRef bytes) -> Value {
-    auto constant = ConstantOp::create(builder, op->getLoc(), type, elementsFromBytes(type, bytes),
-                                       IntegerAttr());
-    return constant.getResult();
-  };
   if (call.info().has(tracert::kTraitSizeOnly)) {
-    tracert::OperandInfo operand{tensorTypeOf(op->getOperand(0).getType())};
-    auto value = operand.type.isFullyKnown() ? tracert::inferSizeValue(call, {&operand, 1})
-                                             : tracert::Status::internal("dynamic");
-    if (!value.ok()) {
-      return {};
-    }
-    StringRef bytes(reinterpret_cast<const char *>(&*value), sizeof(int64_t));
-    return {makeConstant(cast<RankedTensorType>(op->getResult(0).getType()), bytes)};
+    return foldSize(op, call);
   }
   // Number-like ones become constants, which nothing has to run; larger ones (full, arange) stay:
   // kernels make their values in registers.
@@ -130,44 +184,8 @@ SmallVector<Value> foldConstants(Operation *op, const tracert::OpCall &call) {
   if (op->getNumOperands() == 0 && !isNumber) {
     return {};
   }
-  std::vector<std::string> data;
-  std::vector<tracert::TensorView> operands, results;
-  for (Value operand : op->getOperands()) {
-    auto constant = operand.getDefiningOp<ConstantOp>();
-    std::optional<std::string> bytes;
-    if (constant && constant.getValueAttr() &&
-        tensorTypeOf(operand.getType()).byteCount() <= kLargestFoldedBytes) {
-      bytes = bytesOf(constant.getValueAttr());
-    }
-    if (!bytes) {
-      return {};
-    }
-    bytes->resize(bytes->size() + tracert::kBufferSlack);
-    data.push_back(std::move(*bytes));
-  }
-  for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
-    operands.push_back(
-        tracert::TensorView::contiguous(data[index].data(), tensorTypeOf(operand.getType())));
-  }
-  std::vector<std::string> outputs;
-  for (Type type : op->getResultTypes()) {
-    outputs.emplace_back(tensorTypeOf(type).byteCount() + tracert::kBufferSlack, '\0');
-  }
-  for (auto [index, type] : llvm::enumerate(op->getResultTypes())) {
-    results.push_back(tracert::TensorView::contiguous(outputs[index].data(), tensorTypeOf(type)));
-  }
-  tracert::KernelContext context;
-  context.allocator = &tracert::processAllocator();
-  if (!tracert::runKernel(context, call, operands, results).ok()) {
-    return {};
-  }
-  SmallVector<Value> values;
-  for (auto [index, type] : llvm::enumerate(op->getResultTypes())) {
-    auto tensor = cast<RankedTensorType>(type);
-    StringRef bytes(outputs[index].data(), tensorTypeOf(type).byteCount());
-    values.push_back(makeConstant(tensor, bytes));
-  }
-  return values;
+  std::optional<std::vector<std::string>> data = constantOperands(op);
+  return data ? runOnConstants(op, call, *data) : SmallVector<Value>();
 }
 
 struct Fold : impl::FoldPassBase<Fold> {
