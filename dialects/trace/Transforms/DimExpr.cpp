@@ -1,4 +1,4 @@
-#include "trace/Transforms/DimExpr.h"
+#include "trace/Transforms/DimNode.h"
 
 #include "tracert/IndexMath.h"
 
@@ -16,87 +16,7 @@ namespace {
 // Beyond these a sum or a product is an atom of its own.
 constexpr size_t kMostTerms = 24;
 constexpr size_t kMostFactors = 12;
-constexpr int64_t kNoBound = INT64_MIN;
 constexpr int64_t kSmallNumbers = 64;
-
-enum class AtomKind : int64_t {
-  Symbol,
-  Clamp,
-  Broadcast,
-  Quotient,
-  CeilDivided,
-  Slice,
-  Added,
-  Multiplied
-};
-
-using Factors = llvm::SmallVector<const DimNode *, 2>;
-
-struct Term {
-  int64_t coefficient;
-  /// Atoms, by number.
-  Factors factors;
-};
-
-std::optional<int64_t> sumOf(std::optional<int64_t> a, std::optional<int64_t> b) {
-  int64_t result;
-  return a && b && !__builtin_add_overflow(*a, *b, &result) ? std::optional(result) : std::nullopt;
-}
-std::optional<int64_t> productOf(std::optional<int64_t> a, std::optional<int64_t> b) {
-  int64_t result;
-  return a && b && !__builtin_mul_overflow(*a, *b, &result) ? std::optional(result) : std::nullopt;
-}
-
-} // namespace
-
-struct DimTable::Sum {
-  int64_t constant = 0;
-  llvm::SmallVector<Term, 2> terms;
-};
-
-/// A sum. One that is a single atom also is that atom.
-struct DimNode : llvm::FoldingSetNode {
-  unsigned number = 0;
-  DimTable::Sum sum;
-  /// Nothing smaller is possible.
-  int64_t lower = kNoBound;
-  std::optional<int64_t> hint;
-  bool hasCount = false;
-  bool isAtom = false;
-  /// Of an atom: its kind, and the numbers that make it what it is.
-  llvm::SmallVector<int64_t, 4> key;
-  llvm::SmallVector<DimExpr, 2> operands;
-
-  AtomKind kind() const { return static_cast<AtomKind>(key[0]); }
-  void Profile(llvm::FoldingSetNodeID &id) const {
-    if (isAtom) {
-      profileAtom(id, key, operands);
-    } else {
-      profileSum(id, sum);
-    }
-  }
-  static void profileSum(llvm::FoldingSetNodeID &id, const DimTable::Sum &sum) {
-    id.AddInteger(sum.constant);
-    for (const Term &term : sum.terms) {
-      id.AddInteger(term.coefficient);
-      id.AddInteger(static_cast<unsigned>(term.factors.size()));
-      for (const DimNode *factor : term.factors) {
-        id.AddInteger(factor->number);
-      }
-    }
-  }
-  static void profileAtom(llvm::FoldingSetNodeID &id, llvm::ArrayRef<int64_t> key,
-                          llvm::ArrayRef<DimExpr> operands) {
-    for (int64_t part : key) {
-      id.AddInteger(part);
-    }
-    for (DimExpr operand : operands) {
-      id.AddInteger(operand.get()->number);
-    }
-  }
-};
-
-namespace {
 
 bool isBefore(const Factors &a, const Factors &b) {
   return std::lexicographical_compare(
@@ -141,37 +61,6 @@ Factors joined(const Factors &a, const Factors &b) {
   result.append(b);
   llvm::sort(result, [](const DimNode *x, const DimNode *y) { return x->number < y->number; });
   return result;
-}
-
-std::optional<int64_t> atomValue(const DimNode &atom, llvm::ArrayRef<int64_t> values) {
-  switch (atom.kind()) {
-  case AtomKind::Symbol:
-    return std::nullopt;
-  case AtomKind::Clamp:
-    return std::max<int64_t>(values[0], 0);
-  case AtomKind::Broadcast: {
-    // All that are not 1 are equal, or the call is an error.
-    const int64_t *found = llvm::find_if(values, [](int64_t value) { return value != 1; });
-    return found == values.end() ? 1 : *found;
-  }
-  case AtomKind::Quotient:
-    return values[1] != 0 && values[0] % values[1] == 0 ? std::optional(values[0] / values[1])
-                                                        : std::nullopt;
-  case AtomKind::CeilDivided:
-    return values[0] <= 0 ? 0 : (values[0] - 1) / atom.key[1] + 1;
-  case AtomKind::Slice: {
-    IndexItem item;
-    item.hasBegin = atom.key[1];
-    item.hasEnd = atom.key[2];
-    item.step = atom.key[3];
-    return tracert::resolveSlice(item, values[0], values[1], values[2]).count;
-  }
-  case AtomKind::Added:
-    return sumOf(values[0], values[1]);
-  case AtomKind::Multiplied:
-    return productOf(values[0], values[1]);
-  }
-  return std::nullopt;
 }
 
 } // namespace
@@ -523,81 +412,6 @@ Truth DimTable::equal(DimExpr a, DimExpr b) {
   }
   bool neverMeets = divisor == 0 ? sum.constant != 0 : sum.constant % divisor != 0;
   return isOneSided || neverMeets ? Truth::No : Truth::Undecided;
-}
-
-namespace {
-
-std::optional<int64_t> valueOf(const DimNode &node, DimTable::SymbolValues of) {
-  if (node.isAtom) {
-    if (node.kind() == AtomKind::Symbol) {
-      return of(static_cast<unsigned>(node.key[1]));
-    }
-    llvm::SmallVector<int64_t, 4> values;
-    for (DimExpr operand : node.operands) {
-      std::optional<int64_t> value = valueOf(*operand.get(), of);
-      if (!value) {
-        return std::nullopt;
-      }
-      values.push_back(*value);
-    }
-    return atomValue(node, values);
-  }
-  std::optional<int64_t> total = node.sum.constant;
-  for (const Term &term : node.sum.terms) {
-    std::optional<int64_t> product = term.coefficient;
-    for (const DimNode *factor : term.factors) {
-      product = productOf(product, valueOf(*factor, of));
-    }
-    total = sumOf(total, product);
-  }
-  return total;
-}
-
-std::string atomText(const DimNode &atom) {
-  auto operand = [&](size_t i) { return DimTable::text(atom.operands[i]); };
-  switch (atom.kind()) {
-  case AtomKind::Symbol:
-    return "n" + std::to_string(atom.key[1]);
-  case AtomKind::Clamp:
-    return "max(" + operand(0) + ", 0)";
-  case AtomKind::CeilDivided:
-    return "ceil(" + operand(0) + " / " + std::to_string(atom.key[1]) + ")";
-  case AtomKind::Broadcast:
-  case AtomKind::Quotient:
-  case AtomKind::Slice:
-  case AtomKind::Added:
-  case AtomKind::Multiplied:
-    break;
-  }
-  static constexpr const char *names[] = {"", "",      "broadcast", "quotient",
-                                          "", "slice", "sum",       "product"};
-  std::string text = names[atom.key[0]];
-  for (size_t i = 0; i < atom.operands.size(); ++i) {
-    text += (i == 0 ? "(" : ", ") + operand(i);
-  }
-  return text + ")";
-}
-
-} // namespace
-
-std::optional<int64_t> DimTable::evaluate(DimExpr expr, SymbolValues of) {
-  return valueOf(*expr.get(), of);
-}
-
-std::string DimTable::text(DimExpr expr) {
-  const DimNode &node = *expr.get();
-  std::string result;
-  for (const Term &term : node.sum.terms) {
-    result += result.empty() ? "" : " + ";
-    result += term.coefficient == 1 ? "" : std::to_string(term.coefficient) + " ";
-    for (size_t i = 0; i < term.factors.size(); ++i) {
-      result += (i > 0 ? " " : "") + atomText(*term.factors[i]);
-    }
-  }
-  if (result.empty() || node.sum.constant != 0) {
-    result += (result.empty() ? "" : " + ") + std::to_string(node.sum.constant);
-  }
-  return result;
 }
 
 } // namespace tracec::trace
