@@ -12,18 +12,7 @@ std::vector<GroupKernel> lowerGroups(func::FuncOp function, ModuleOp kernels) {
   for (trace::GroupOp group : function.getBody().front().getOps<trace::GroupOp>()) {
     GroupKernel kernel;
     kernel.group = group;
-    trace::GroupShape shape = trace::analyzeGroup(group, sizes);
-    kernel.fusion.name = "k" + std::to_string(lowered.size());
-    for (Operation &op : group.getBody().front().without_terminator()) {
-      kernel.fusion.ops.push_back(&op);
-    }
-    kernel.fusion.domain = shape.domain;
-    kernel.fusion.domainShape = shape.domainShape;
-    kernel.fusion.reducedAxes = shape.reducedAxes;
-    kernel.fusion.isFlat = shape.isFlat;
-    kernel.fusion.innerStrides = shape.innerStrides;
-    kernel.fusion.setInnerStride = shape.setInnerStride;
-    kernel.fusion.outputs = shape.outputs;
+    kernel.fusion = fusionGroupOf(group, sizes, "k" + std::to_string(lowered.size()));
     tracert::Result<LoweredGroup> result = lowerGroupToKernel(kernel.fusion, kernels);
     if (!result.ok()) {
       group.emitRemark() << "runs op by op: " << result.status().message();

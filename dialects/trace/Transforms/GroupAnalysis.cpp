@@ -60,11 +60,7 @@ public:
   GroupShape run() {
     findDomain();
     domainDims = sizes.domainOf(shape.domain);
-    ArrayRef<int64_t> staticShape = cast<RankedTensorType>(shape.domain.getType()).getShape();
-    vectorAxis = domainDims.empty() ? 0 : domainDims.size() - 1;
-    while (vectorAxis > 0 && staticShape[vectorAxis] == 1) {
-      --vectorAxis;
-    }
+    vectorAxis = vectorAxisOf(cast<RankedTensorType>(shape.domain.getType()).getShape());
     // A domain of rank 1 is flat already; its strides may be anything.
     bool reducesPart = !shape.reducedAxes.empty() && shape.reducedAxes.size() != domainDims.size();
     shape.isFlat = domainDims.size() != 1 && !reducesPart;
@@ -219,6 +215,14 @@ private:
 };
 
 } // namespace
+
+unsigned vectorAxisOf(ArrayRef<int64_t> domainShape) {
+  unsigned axis = domainShape.empty() ? 0 : domainShape.size() - 1;
+  while (axis > 0 && domainShape[axis] == 1) {
+    --axis;
+  }
+  return axis;
+}
 
 GroupShape analyzeGroup(GroupOp group, const SizeAnalysis &sizes) {
   return Analyzer(group, sizes).run();

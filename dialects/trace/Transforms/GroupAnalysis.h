@@ -29,12 +29,22 @@ mlir::Value maskOf(mlir::Operation *maskRead);
 llvm::ArrayRef<int64_t> reducedAxesOf(mlir::Operation *reduce);
 
 struct GroupShape {
-  /// Null for a group whose domain is the selection of its set op.
+  /// The value whose shape is the iteration domain; its element type does not matter. For
+  /// `set_subtensor`, where no value may have that shape, null and `domainShape` says it.
   mlir::Value domain;
+  /// Dims of the domain when `domain` is null (ShapedType::kDynamic where dynamic).
   llvm::SmallVector<int64_t> domainShape;
+  /// Axes of the domain that the reductions of the group reduce, ascending; empty for maps. In a
+  /// group with a mask: all axes if it reduces, else empty.
   llvm::SmallVector<int64_t> reducedAxes;
+  /// Every outside operand is contiguous with the domain's shape or repeats one element, and the
+  /// group reduces all axes or none: the domain is one flat axis.
   bool isFlat = false;
+  /// Values from outside: their stride along the domain's vector axis, or along the flat axis. Any
+  /// when absent. Zero is taken without being told for values that are statically 1 along that
+  /// axis.
   llvm::DenseMap<mlir::Value, tracert::InnerStride> innerStrides;
+  /// set_subtensor: stride of the written view along the vector axis.
   tracert::InnerStride setInnerStride = tracert::InnerStride::Any;
   /// Values computed inside that have one element per selected element of the mask.
   llvm::DenseSet<mlir::Value> compacted;
@@ -43,5 +53,9 @@ struct GroupShape {
   llvm::SmallVector<mlir::Value> outputs;
 };
 GroupShape analyzeGroup(GroupOp group, const SizeAnalysis &sizes);
+
+/// The innermost axis that is not statically 1, along which kernels take vectors: the first one if
+/// all are, and 0 for rank 0.
+unsigned vectorAxisOf(llvm::ArrayRef<int64_t> domainShape);
 
 } // namespace tracec::trace

@@ -35,6 +35,7 @@
 #pragma once
 
 #include "kernel/IR/KernelDialect.h"
+#include "trace/Transforms/GroupAnalysis.h"
 
 #include "tracert/Program.h"
 
@@ -44,31 +45,14 @@
 
 namespace tracec {
 
-struct FusionGroup {
+/// What the group iterates over and how its accesses lie: see trace::GroupShape.
+struct FusionGroup : trace::GroupShape {
   /// Symbol of the kernel; made unique in the module.
   std::string name;
   /// Program order, one block.
   llvm::SmallVector<mlir::Operation *> ops;
-  /// The value whose shape is the iteration domain; its element type does not matter. For
-  /// `set_subtensor`, where no value may have that shape, null and `domainShape` says it.
-  mlir::Value domain;
-  /// Dims of the domain when `domain` is null (ShapedType::kDynamic where dynamic).
-  llvm::SmallVector<int64_t> domainShape;
-  /// Axes of the domain that the reductions of the group reduce, ascending; empty for maps. In a
-  /// group with a mask: all axes if it reduces, else empty.
-  llvm::SmallVector<int64_t> reducedAxes;
-  /// Every outside operand is contiguous with the domain's shape or repeats one element, and the
-  /// group reduces all axes or none: the domain is one flat axis.
-  bool isFlat = false;
-  /// Results of `ops` that are used outside, in any order.
-  llvm::SmallVector<mlir::Value> outputs;
-  /// Values from outside: their stride along the domain's innermost axis that is not statically 1
-  /// (the vector axis), or along the flat axis. Any when absent. Zero is taken without being told
-  /// for values that are statically 1 along that axis.
-  llvm::DenseMap<mlir::Value, tracert::InnerStride> innerStrides;
-  /// set_subtensor: stride of the written view along the vector axis.
-  tracert::InnerStride setInnerStride = tracert::InnerStride::Any;
 };
+FusionGroup fusionGroupOf(trace::GroupOp group, const trace::SizeAnalysis &sizes, std::string name);
 
 /// One access of the kernel, to become a tracert::KernelAccess.
 struct AccessBinding {

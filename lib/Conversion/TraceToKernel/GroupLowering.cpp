@@ -14,6 +14,15 @@ Status notInKernel(Operation *op, const std::string &why) {
                 "'" + op->getName().getStringRef().str() + "' cannot be in a kernel: " + why);
 }
 
+FusionGroup fusionGroupOf(trace::GroupOp group, const trace::SizeAnalysis &sizes,
+                          std::string name) {
+  FusionGroup fusion{trace::analyzeGroup(group, sizes), std::move(name), {}};
+  for (Operation &op : group.getBody().front().without_terminator()) {
+    fusion.ops.push_back(&op);
+  }
+  return fusion;
+}
+
 Result<LoweredGroup> lowerGroupToKernel(const FusionGroup &group, ModuleOp module) {
   return GroupLowering(group, module).run();
 }
@@ -52,12 +61,7 @@ Status GroupLowering::readDomain() {
   domain = group.domain
                ? SmallVector<int64_t>(cast<RankedTensorType>(group.domain.getType()).getShape())
                : group.domainShape;
-  for (size_t axis = 0; axis < domain.size(); ++axis) {
-    if (domain[axis] != 1 || vectorAxis < 0 || axis + 1 == domain.size()) {
-      bool isBetter = vectorAxis < 0 || domain[axis] != 1;
-      vectorAxis = isBetter ? static_cast<int64_t>(axis) : vectorAxis;
-    }
-  }
+  vectorAxis = domain.empty() ? -1 : trace::vectorAxisOf(domain);
   bool reducesAll = group.reducedAxes.size() == domain.size();
   if (group.isFlat && !group.reducedAxes.empty() && !reducesAll) {
     return Status(tracert::StatusCode::Unsupported, "a flat kernel reduces all axes or none, not " +

@@ -28,19 +28,7 @@ struct TraceToKernelPass : PassWrapper<TraceToKernelPass, OperationPass<ModuleOp
   }
 
   void lower(func::FuncOp function, trace::GroupOp group, const trace::SizeAnalysis &sizes) {
-    trace::GroupShape shape = trace::analyzeGroup(group, sizes);
-    FusionGroup fusion;
-    fusion.name = (function.getName() + "_kernel").str();
-    for (Operation &op : group.getBody().front().without_terminator()) {
-      fusion.ops.push_back(&op);
-    }
-    fusion.domain = shape.domain;
-    fusion.domainShape = shape.domainShape;
-    fusion.reducedAxes = shape.reducedAxes;
-    fusion.isFlat = shape.isFlat;
-    fusion.innerStrides = shape.innerStrides;
-    fusion.setInnerStride = shape.setInnerStride;
-    llvm::append_range(fusion.outputs, shape.outputs);
+    FusionGroup fusion = fusionGroupOf(group, sizes, (function.getName() + "_kernel").str());
     tracert::Result<LoweredGroup> lowered = lowerGroupToKernel(fusion, getOperation());
     if (!lowered.ok()) {
       group.emitRemark() << "runs op by op: " << lowered.status().message();
