@@ -3,6 +3,7 @@
 #include "kernels/LoopNest.h"
 #include "kernels/Mask.h"
 #include "ops/IndexItemText.h"
+#include "ops/IndexWalk.h"
 
 #include <atomic>
 
@@ -89,25 +90,19 @@ Status IndexSelection::prepare() {
   merged.data = operand.data;
   merged.dtype = operand.dtype;
   resolved.advancedFirst = items.advancedFirst;
-  size_t axis = 0;
-  size_t next = 0;
-  for (const IndexItem &item : items.items) {
-    if (item.kind == IndexItemKind::Mask) {
-      TRACERT_TRY(addMask(item, extras[next++], axis));
-      axis += item.maskRank;
+  for (const ItemPlace &place : IndexWalk(items)) {
+    if (place.item.kind == IndexItemKind::Mask) {
+      TRACERT_TRY(addMask(place.item, extras[place.operand], place.axis));
       continue;
     }
-    resolved.items.push_back(item);
-    int extraCount =
-        item.beginIsOperand + item.endIsOperand + (item.kind == IndexItemKind::IntArray);
-    for (int i = 0; i < extraCount; ++i) {
-      resolvedExtras.push_back(extras[next++]);
+    resolved.items.push_back(place.item);
+    for (size_t i = 0; i < operandsUsed(place.item); ++i) {
+      resolvedExtras.push_back(extras[place.operand + i]);
     }
-    if (item.kind != IndexItemKind::NewAxis) {
-      merged.shape.push_back(operand.shape[axis]);
-      merged.strides.push_back(operand.strides[axis]);
-      originalAxes.push_back(static_cast<int64_t>(axis));
-      ++axis;
+    if (axesUsed(place.item) == 1) {
+      merged.shape.push_back(operand.shape[place.axis]);
+      merged.strides.push_back(operand.strides[place.axis]);
+      originalAxes.push_back(static_cast<int64_t>(place.axis));
     }
   }
   TRACERT_ASSIGN(found, indexAccess(resolved, merged, resolvedExtras, rank0Counts));
@@ -249,19 +244,16 @@ Status IndexSelection::findOutOfRange() const {
 
 /// The index arrays broadcast to nothing; each is checked on its own, in item order.
 Status IndexSelection::findOutOfRangeOfEmpty() const {
-  size_t axis = 0;
-  size_t next = 0;
-  for (const IndexItem &item : resolved.items) {
-    TensorView indices;
-    if (item.kind == IndexItemKind::IntArray ||
-        (item.kind == IndexItemKind::Int && item.beginIsOperand)) {
-      indices = resolvedExtras[next++];
-    } else if (item.kind == IndexItemKind::Int) {
-      indices = {const_cast<int64_t *>(&item.begin), DType::Int64, {}, {}};
-    } else {
+  size_t next = 0; // a mask of rank 0 has no resolved operand
+  for (const ItemPlace &place : IndexWalk(resolved)) {
+    const IndexItem &item = place.item;
+    if (item.kind != IndexItemKind::IntArray && item.kind != IndexItemKind::Int) {
       next += static_cast<size_t>(item.beginIsOperand + item.endIsOperand);
-      axis += item.kind == IndexItemKind::Slice;
       continue;
+    }
+    TensorView indices{const_cast<int64_t *>(&item.begin), DType::Int64, {}, {}};
+    if (operandsUsed(item) > 0) {
+      indices = resolvedExtras[next++];
     }
     int64_t count = indices.elementCount();
     for (int64_t position = 0; position < count; ++position) {
@@ -271,11 +263,11 @@ Status IndexSelection::findOutOfRangeOfEmpty() const {
       const char *at = bytesOf(indices) + offsetAt(position, indices.shape, indices.strides);
       int64_t index = rules::readInteger(at, indices.dtype);
       int64_t resolvedIndex = index;
-      if (!resolveIndex(resolvedIndex, merged.shape[axis])) {
-        return rules::outOfRange(index, static_cast<int>(originalAxes[axis]), merged.shape[axis]);
+      if (!resolveIndex(resolvedIndex, merged.shape[place.axis])) {
+        return rules::outOfRange(index, static_cast<int>(originalAxes[place.axis]),
+                                 merged.shape[place.axis]);
       }
     }
-    ++axis;
   }
   return {};
 }

@@ -1,6 +1,7 @@
 #include "generated/OpAttrs.h"
 #include "kernels/Families.h"
 #include "kernels/LoopNest.h"
+#include "ops/IndexWalk.h"
 #include "scalar/FloatMode.h"
 
 namespace tracert {
@@ -49,13 +50,11 @@ Result<std::vector<int64_t>> readCounts(const KernelContext &context, const OpCa
   if (info.family != OpFamily::Indexing) {
     return Status::internal("'" + std::string(info.name) + "' has no counts");
   }
-  size_t next = static_cast<size_t>(info.operandCount);
-  for (const IndexItem &item : attrs::items(call).items) {
-    next += static_cast<size_t>(item.beginIsOperand + item.endIsOperand);
-    if (item.kind == IndexItemKind::Mask) {
-      counts.push_back(countTrue(context, operands[next]));
+  size_t fixed = static_cast<size_t>(info.operandCount);
+  for (const ItemPlace &place : IndexWalk(attrs::items(call))) {
+    if (place.item.kind == IndexItemKind::Mask) {
+      counts.push_back(countTrue(context, operands[fixed + place.operand]));
     }
-    next += item.kind == IndexItemKind::Mask || item.kind == IndexItemKind::IntArray;
   }
   // Results are sized by counts: too small a one must not be used.
   TRACERT_TRY(kernels::stoppedStatus());

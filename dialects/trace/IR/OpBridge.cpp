@@ -1,5 +1,6 @@
 #include "trace/IR/OpBridge.h"
 
+#include "ops/IndexWalk.h"
 #include "tracert/IndexMath.h"
 
 #include "mlir/IR/Builders.h"
@@ -288,32 +289,19 @@ bool mayFail(Operation *op) {
   // Out-of-range positions, and counts that do not fit what they meet.
   bool isSet = hasTrait(op, tracert::kTraitSet);
   ArrayRef<int64_t> shape = cast<RankedTensorType>(op->getOperand(0).getType()).getShape();
-  unsigned axis = 0, masks = 0, arrays = 0;
-  for (const tracert::IndexItem &item : attr.toItems().items) {
-    switch (item.kind) {
-    case tracert::IndexItemKind::NewAxis:
-      break;
-    case tracert::IndexItemKind::Slice:
-      ++axis;
-      break;
-    case tracert::IndexItemKind::Int: {
-      int64_t position = item.begin;
-      int64_t size = axis < shape.size() ? shape[axis] : ShapedType::kDynamic;
-      if (item.beginIsOperand || ShapedType::isDynamic(size) ||
-          !tracert::resolveIndex(position, size)) {
-        return true;
-      }
-      ++axis;
-      break;
+  unsigned masks = 0, arrays = 0;
+  tracert::IndexItems items = attr.toItems();
+  for (tracert::ItemPlace place : tracert::IndexWalk(items)) {
+    arrays += place.item.kind == tracert::IndexItemKind::IntArray;
+    masks += place.item.kind == tracert::IndexItemKind::Mask;
+    if (place.item.kind != tracert::IndexItemKind::Int) {
+      continue;
     }
-    case tracert::IndexItemKind::IntArray:
-      ++arrays;
-      ++axis;
-      break;
-    case tracert::IndexItemKind::Mask:
-      ++masks;
-      axis += item.maskRank;
-      break;
+    int64_t position = place.item.begin;
+    int64_t size = place.axis < shape.size() ? shape[place.axis] : ShapedType::kDynamic;
+    if (place.item.beginIsOperand || ShapedType::isDynamic(size) ||
+        !tracert::resolveIndex(position, size)) {
+      return true;
     }
   }
   return arrays > 0 || masks > 1 || (masks == 1 && isSet);

@@ -1,5 +1,6 @@
 #include "trace/Transforms/Passes.h"
 
+#include "ops/IndexWalk.h"
 #include "trace/Transforms/ComposeItems.h"
 #include "trace/Transforms/SizeAnalysis.h"
 #include "tracert/generated/OpAttrs.h"
@@ -125,62 +126,12 @@ private:
     if (index.items.advancedFirst || index.operands.size() != 1) {
       return false;
     }
-    IndexItems viewItems, gatherItems;
-    std::vector<IndexItem> outer = indexItemsOf(op).toItems().items;
-    ArrayRef<int64_t> shape = cast<RankedTensorType>(gather->getOperand(0).getType()).getShape();
-    size_t position = 0; // in outer
-    unsigned axis = 0;   // of x
-    bool isSmaller = false, dropsAxis = false;
-    for (const IndexItem &item : index.items.items) {
-      unsigned resultAxes = 1;
-      switch (item.kind) {
-      case IndexItemKind::Int:
-      case IndexItemKind::NewAxis:
-        return false;
-      case IndexItemKind::IntArray:
-        resultAxes = cast<RankedTensorType>(index.operands[0].getType()).getRank();
-        [[fallthrough]];
-      case IndexItemKind::Mask: {
-        if (dropsAxis) {
-          return false;
-        }
-        unsigned usedAxes = item.kind == IndexItemKind::Mask ? item.maskRank : 1;
-        viewItems.items.resize(viewItems.items.size() + usedAxes);
-        axis += usedAxes;
-        gatherItems.items.push_back(item);
-        for (unsigned i = 0; i < resultAxes; ++i, ++position) {
-          if (position >= outer.size() || !isFullSlice(outer[position])) {
-            return false;
-          }
-        }
-        break;
-      }
-      case IndexItemKind::Slice: {
-        if (position >= outer.size() || outer[position].kind == IndexItemKind::NewAxis) {
-          return false;
-        }
-        const IndexItem &outerItem = outer[position++];
-        bool isInt = outerItem.kind == IndexItemKind::Int;
-        auto composed = isInt ? composeInt(item, outerItem, shape[axis])
-                              : composeSlices(item, outerItem, shape[axis]);
-        if (!composed) {
-          return false;
-        }
-        isSmaller |= !isFullSlice(outerItem);
-        dropsAxis |= isInt;
-        viewItems.items.push_back(*composed);
-        if (!isInt) {
-          gatherItems.items.push_back(IndexItem());
-        }
-        ++axis;
-        break;
-      }
-      }
-    }
-    if (!isSmaller || position != outer.size()) {
+    auto shape = cast<RankedTensorType>(gather->getOperand(0).getType()).getShape();
+    auto sliced = sliceThenGather(index, indexItemsOf(op).toItems(), shape);
+    if (!sliced) {
       return false;
     }
-    OpCall viewCall = indexCall(OpKind::subtensor, viewItems);
+    OpCall viewCall = indexCall(OpKind::subtensor, std::move(sliced->view));
     Operands viewOperands{gather->getOperand(0)};
     FailureOr<SmallVector<Type>> viewTypes =
         inferResultTypes(op->getContext(), viewCall, viewOperands);
@@ -189,7 +140,7 @@ private:
     }
     Operation *view = create(gather, viewCall, viewOperands, *viewTypes, {op});
     Operation *result =
-        create(gather, indexCall(OpKind::indexing_multi_axis_vec, gatherItems),
+        create(gather, indexCall(OpKind::indexing_multi_axis_vec, std::move(sliced->gather)),
                {view->getResult(0), index.operands[0]}, op->getResultTypes(), {gather, op});
     copyUnchecked(gather, result);
     replace(op, result->getResult(0));
@@ -406,23 +357,17 @@ private:
                                            ArrayRef<DimExpr> resultDims) {
     unsigned missing = resultDims.size() - operandDims.size();
     IndexItems items;
-    unsigned axis = 0;
     bool hasStarted = missing == 0;
-    for (const IndexItem &item : tracert::attrs::items(call).items) {
-      if (item.kind == IndexItemKind::NewAxis) {
-        if (hasStarted) {
-          items.items.push_back(item);
-        }
+    for (const tracert::ItemPlace &place : tracert::IndexWalk(tracert::attrs::items(call))) {
+      IndexItem own = place.item;
+      bool isNew = own.kind == IndexItemKind::NewAxis;
+      hasStarted = hasStarted || (!isNew && place.axis >= missing);
+      if (!hasStarted) {
         continue;
       }
-      if (axis++ < missing) {
-        continue;
-      }
-      hasStarted = true;
-      bool isRepeated =
-          operandDims[axis - 1 - missing].isNumber(1) && !resultDims[axis - 1].isNumber(1);
-      IndexItem own = item;
-      if (isRepeated && item.kind == IndexItemKind::Int) {
+      bool isRepeated = !isNew && operandDims[place.axis - missing].isNumber(1) &&
+                        !resultDims[place.axis].isNumber(1);
+      if (isRepeated && own.kind == IndexItemKind::Int) {
         own.begin = 0;
       } else if (isRepeated) {
         own = IndexItem();

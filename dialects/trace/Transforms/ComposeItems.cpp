@@ -1,5 +1,6 @@
 #include "trace/Transforms/ComposeItems.h"
 
+#include "ops/IndexWalk.h"
 #include "tracert/IndexMath.h"
 
 using namespace mlir;
@@ -192,6 +193,83 @@ std::optional<IndexWithOperands> composeBasic(const IndexWithOperands &innerInde
   }
   takeInnerInts();
   return inner.atEnd() ? std::optional(std::move(result)) : std::nullopt;
+}
+
+namespace {
+
+class GatherSlicer {
+public:
+  GatherSlicer(const IndexWithOperands &gather, const tracert::IndexItems &outer,
+               ArrayRef<int64_t> shape)
+      : gather(gather), outer(outer.items), shape(shape) {}
+
+  std::optional<SlicedGather> run() {
+    for (tracert::ItemPlace place : tracert::IndexWalk(gather.items)) {
+      bool fits = tracert::isArrayItem(place.item)
+                      ? keepIndexed(place)
+                      : place.item.kind == IndexItemKind::Slice && slice(place);
+      if (!fits) {
+        return std::nullopt;
+      }
+    }
+    return isSmaller && position == outer.size() ? std::optional(std::move(sliced)) : std::nullopt;
+  }
+
+private:
+  /// The result axes of an array or a mask, all of which `outer` must take whole.
+  bool keepIndexed(const tracert::ItemPlace &place) {
+    unsigned resultAxes = 1;
+    if (place.item.kind == IndexItemKind::IntArray) {
+      resultAxes = cast<RankedTensorType>(gather.operands[place.operand].getType()).getRank();
+    }
+    // An axis less before it would shift the axis that an error names.
+    if (dropsAxis || position + resultAxes > outer.size()) {
+      return false;
+    }
+    for (unsigned i = 0; i < resultAxes; ++i) {
+      if (!isFullSlice(outer[position++])) {
+        return false;
+      }
+    }
+    sliced.view.items.resize(sliced.view.items.size() + tracert::axesUsed(place.item));
+    sliced.gather.items.push_back(place.item);
+    return true;
+  }
+
+  bool slice(const tracert::ItemPlace &place) {
+    if (position >= outer.size() || outer[position].kind == IndexItemKind::NewAxis) {
+      return false;
+    }
+    const IndexItem &item = outer[position++];
+    bool isInt = item.kind == IndexItemKind::Int;
+    auto composed = isInt ? composeInt(place.item, item, shape[place.axis])
+                          : composeSlices(place.item, item, shape[place.axis]);
+    if (!composed) {
+      return false;
+    }
+    isSmaller |= !isFullSlice(item);
+    dropsAxis |= isInt;
+    sliced.view.items.push_back(*composed);
+    if (!isInt) {
+      sliced.gather.items.push_back(IndexItem());
+    }
+    return true;
+  }
+
+  const IndexWithOperands &gather;
+  const std::vector<IndexItem> &outer;
+  ArrayRef<int64_t> shape;
+  size_t position = 0; // in outer
+  bool isSmaller = false, dropsAxis = false;
+  SlicedGather sliced;
+};
+
+} // namespace
+
+std::optional<SlicedGather> sliceThenGather(const IndexWithOperands &gather,
+                                            const tracert::IndexItems &outer,
+                                            ArrayRef<int64_t> shape) {
+  return GatherSlicer(gather, outer, shape).run();
 }
 
 } // namespace tracec::trace

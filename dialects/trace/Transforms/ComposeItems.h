@@ -31,4 +31,14 @@ std::optional<tracert::IndexItem> composeSlices(const tracert::IndexItem &a,
 std::optional<tracert::IndexItem> composeInt(const tracert::IndexItem &a,
                                              const tracert::IndexItem &position, int64_t size);
 
+/// x[gather][outer] as x[view][gather]: the indexed axes are kept whole and where they are.
+struct SlicedGather {
+  tracert::IndexItems view;
+  tracert::IndexItems gather;
+};
+/// For a gather by one array or mask with slices beside it; nullopt also when nothing is gained.
+std::optional<SlicedGather> sliceThenGather(const IndexWithOperands &gather,
+                                            const tracert::IndexItems &outer,
+                                            llvm::ArrayRef<int64_t> shape);
+
 } // namespace tracec::trace
