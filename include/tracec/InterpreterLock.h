@@ -25,7 +25,8 @@ struct InterpreterLock {
 void setInterpreterLock(InterpreterLock lock);
 
 /// While this lives its thread does without the interpreter's lock, and touches no tensor, cell or
-/// other object that only that lock guards. Nests. Must not begin while a ScopedLock is held.
+/// other object that only that lock guards. Nests. Must not begin while a ScopedLock is held. A
+/// fork waits for the end.
 class WithoutInterpreter {
 public:
   WithoutInterpreter();

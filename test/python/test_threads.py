@@ -150,3 +150,47 @@ def test_threads_that_trace_replay_dump_and_drop_at_once(tmp_path, seconds):
         capture_output=True, text=True, timeout=2 * watchdog, check=False,
     )
     assert child.returncode == 0 and child.stdout == "done\n", child.stdout + child.stderr
+
+
+FORKS = """
+import os, signal, threading
+import numpy as np
+import tracec as tc
+
+x = tc.tensor(np.ones((3, 4), np.float32))
+
+def compiled(factor):
+    function = tc.trace(lambda x: (x * factor).sum(axis=0, keepdims=True) + x)
+    function(x)
+    return function(x).tolist() == (np.ones((3, 4)) * (3 * factor + 1)).tolist()
+
+isOver = False
+
+def compileAll():
+    factor = 100.0
+    while not isOver:
+        compiled(factor)
+        factor += 1
+
+thread = threading.Thread(target=compileAll)
+thread.start()
+statuses = []
+for factor in range(1, 13):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        os._exit(0 if compiled(float(factor)) else 1)
+    statuses.append(os.waitpid(child, 0)[1])
+isOver = True
+thread.join()
+print(statuses)
+"""
+
+
+def test_a_fork_beside_a_compilation_leaves_the_child_a_compiler(tmp_path):
+    script = tmp_path / "forks.py"
+    script.write_text(FORKS)
+    folder = pathlib.Path(tc.__file__).parent.parent
+    child = subprocess.run([sys.executable, script], env={**os.environ, "PYTHONPATH": str(folder)},
+                           capture_output=True, text=True, timeout=300, check=False)
+    assert child.stdout == f"{[0] * 12}\n", child.stdout + child.stderr
