@@ -189,15 +189,26 @@ BLOCKS = [4095, 4096, 4097, 8193]
 
 
 def reduce_reference(op, info, dtype, axis, keepdims):
-    def largest(x):
-        result = np.max(x, axis=axis, keepdims=True)
+    function = getattr(np, info.numpy)
+
+    def chosen(x):
+        result = function(x, axis=axis, keepdims=True)
         if x.dtype.kind == "f":
-            positive = np.any((x == 0) & ~np.signbit(x), axis=axis, keepdims=True)
-            result = np.where(result == 0, np.where(positive, 0.0, -0.0).astype(dtype), result)
+            # NumPy takes whichever zero comes first; here -0.0 is below +0.0.
+            has = {sign: np.any((x == 0) & (np.signbit(x) == sign), axis=axis, keepdims=True) for sign in (False, True)}
+            zero = np.where(has[False], 0.0, -0.0) if info.combiner == "maximum" else np.where(has[True], -0.0, 0.0)
+            result = np.where(result == 0, zero.astype(dtype), result)
         return result if keepdims else result.reshape(np.max(x, axis=axis).shape)
 
+    def position(x):
+        """In C order over the reduced axes; NumPy takes one axis, or all."""
+        axes = tuple(range(x.ndim)) if axis is None else tuple(a % x.ndim for a in np.atleast_1d(axis))
+        kept = [a for a in range(x.ndim) if a not in axes]
+        rows = x.transpose(*kept, *axes).reshape([x.shape[a] for a in kept] + [-1])
+        result = function(rows, axis=-1)
+        return result.reshape([1 if a in axes else x.shape[a] for a in range(x.ndim)]) if keepdims else result
+
     def added(x):
-        function = getattr(np, info.numpy)
         result_dtype = dtype if dtype in FLOAT_DTYPES else "int64"
         if op == "mean" and dtype not in FLOAT_DTYPES:
             result_dtype = "float64" if dtype == "int64" else "float32"
@@ -208,7 +219,7 @@ def reduce_reference(op, info, dtype, axis, keepdims):
         scale = np.asarray(function(np.abs(wide), axis=axis, keepdims=keepdims)).astype(result_dtype)
         return np.asarray(function(wide, axis=axis, keepdims=keepdims)).astype(result_dtype), info.ulp * np.spacing(scale)
 
-    return largest if op == "max" else added
+    return position if info.is_indexed else chosen if info.needs_elements else added
 
 
 def outlier(size, place, dtype):
@@ -227,12 +238,13 @@ def reduce(op, info, dtype):
             return tuple(getattr(tc, op)(x, axis=axis, keepdims=keepdims) for axis, keepdims in settings)
 
         references = [reduce_reference(op, info, dtype, *setting) for setting in settings]
-        cases = same_shape_cases([dtype], special=op == "max", empty=op != "max", ranks=[rank])
+        chooses = info.needs_elements
+        cases = same_shape_cases([dtype], special=chooses, empty=not chooses, ranks=[rank])
         if rank == 1:
-            cases += [plain(((size,), dtype), special=op == "max") for size in BLOCKS]
+            cases += [plain(((size,), dtype), special=chooses) for size in BLOCKS]
             cases += [outlier(size, place, dtype) for size in (5, 4097, 70_000) for place in (0, -1)]
         if rank == 2:
-            cases += [plain((shape, dtype), special=op == "max") for shape in [(3, 4097), (4097, 3), (2, 9000), (9000, 2), (12_500, 33)]]
+            cases += [plain((shape, dtype), special=chooses) for shape in [(3, 4097), (4097, 3), (2, 9000), (9000, 2), (12_500, 33)]]
         result.append(Driver(f"{op} rank {rank}", body, cases, lambda x, references=references: [r(x) for r in references]))
     return result
 

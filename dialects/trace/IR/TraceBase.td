@@ -181,6 +181,16 @@ def GradientRule : Gradient<"rule">;
 def GradientOfParts : Gradient<"decomposition">;
 class NoGradient<string why> : Gradient<"none", why>;
 
+// Largest error of a pointwise op on floats, in units of the spacing of the dtype at the correctly
+// rounded result: of 16-bit floats, float32, float64. tools/measure-ulp checks them.
+class ErrorBound<string ofHalf, string ofSingle, string ofDouble> {
+  string of16 = ofHalf;
+  string of32 = ofSingle;
+  string of64 = ofDouble;
+}
+def ExactResult : ErrorBound<"0", "0", "0">;
+def RoundedOnce : ErrorBound<"0.5", "0.5", "0.5">;
+
 // How the result is compared with NumPy in the op matrix.
 class Oracle<string numpyName, int maxUlp = 0> {
   // A function of the numpy module, or empty when the matrix has its own reference.
@@ -206,6 +216,7 @@ class Trace_Op<string mnemonic, string opFamily, list<Trait> traits = []>
   Combiner combiner = NoCombiner;
   Gradient gradient = GradientRule;
   Oracle oracle = Oracle<"">;
+  ErrorBound errorBound = ExactResult;
   // Version of the op's meaning, stored in files.
   int version = 1;
   // Python parameters for the tensor operands; "*xs" is a sequence.

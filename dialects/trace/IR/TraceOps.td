@@ -36,24 +36,40 @@ class Trace_CompareOp<string mnemonic, string doc, Oracle reference, list<string
 }
 
 def Trace_AddOp
-    : Trace_BinaryOp<"add", "sum of two tensors, elementwise; logical or of bools", AllDTypes, Oracle<"add">, ["Commutative"]>;
+    : Trace_BinaryOp<"add", "sum of two tensors, elementwise; logical or of bools", AllDTypes, Oracle<"add">, ["Commutative"]> {
+  let errorBound = RoundedOnce;
+}
 def Trace_SubOp
-    : Trace_BinaryOp<"sub", "difference of two tensors, elementwise", NumericDTypes, Oracle<"subtract">>;
+    : Trace_BinaryOp<"sub", "difference of two tensors, elementwise", NumericDTypes, Oracle<"subtract">> {
+  let errorBound = RoundedOnce;
+}
 def Trace_MulOp
-    : Trace_BinaryOp<"mul", "product of two tensors, elementwise; logical and of bools", AllDTypes, Oracle<"multiply">, ["Commutative"]>;
+    : Trace_BinaryOp<"mul", "product of two tensors, elementwise; logical and of bools", AllDTypes, Oracle<"multiply">, ["Commutative"]> {
+  let errorBound = RoundedOnce;
+}
 def Trace_DivOp
-    : Trace_BinaryOp<"div", "true quotient of two tensors, elementwise", FloatDTypes, Oracle<"divide">>;
+    : Trace_BinaryOp<"div", "true quotient of two tensors, elementwise", FloatDTypes, Oracle<"divide">> {
+  let errorBound = RoundedOnce;
+}
 def Trace_MinimumOp
     : Trace_BinaryOp<"minimum", "smaller of two elements; NaN wins, -0.0 is below +0.0", AllDTypes, Oracle<"minimum">, ["Commutative"]>;
 def Trace_MaximumOp
     : Trace_BinaryOp<"maximum", "larger of two elements; NaN wins, -0.0 is below +0.0", AllDTypes, Oracle<"maximum">, ["Commutative"]>;
 def Trace_ExpOp
-    : Trace_UnaryOp<"exp", "e to the power of each element", FloatDTypes, Oracle<"exp", 1>>;
+    : Trace_UnaryOp<"exp", "e to the power of each element", FloatDTypes, Oracle<"exp", 1>> {
+  let errorBound = ErrorBound<"0.501", "0.99", "1.02">;
+}
 def Trace_TanhOp
-    : Trace_UnaryOp<"tanh", "hyperbolic tangent of each element", FloatDTypes, Oracle<"tanh", 1>>;
+    : Trace_UnaryOp<"tanh", "hyperbolic tangent of each element", FloatDTypes, Oracle<"tanh", 1>> {
+  let errorBound = ErrorBound<"0.501", "0.76", "0.85">;
+}
 def Trace_SqrtOp
-    : Trace_UnaryOp<"sqrt", "square root of each element, correctly rounded", FloatDTypes, Oracle<"sqrt">>;
-def Trace_SquareOp : Trace_UnaryOp<"square", "each element times itself", NumericDTypes, Oracle<"square">>;
+    : Trace_UnaryOp<"sqrt", "square root of each element, correctly rounded", FloatDTypes, Oracle<"sqrt">> {
+  let errorBound = RoundedOnce;
+}
+def Trace_SquareOp : Trace_UnaryOp<"square", "each element times itself", NumericDTypes, Oracle<"square">> {
+  let errorBound = RoundedOnce;
+}
 
 def Trace_EqOp
     : Trace_CompareOp<"eq", "whether elements are equal", Oracle<"equal">, ["Commutative"]>;
