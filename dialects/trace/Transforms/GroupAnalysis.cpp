@@ -36,7 +36,8 @@ GroupRole groupRoleOf(Operation *op) {
   }
   switch (info->family) {
   case tracert::OpFamily::Reduce:
-    return reducedAxesOf(op).empty() ? GroupRole::None : GroupRole::Reduce;
+    return reducedAxesOf(op).empty() || info->reduction->isIndexed ? GroupRole::None
+                                                                   : GroupRole::Reduce;
   case tracert::OpFamily::Indexing:
     return indexReadRole(op);
   default:
