@@ -48,6 +48,7 @@ from ._core import (
     ge,
     gt,
     le,
+    log,
     logical_and,
     logical_not,
     logical_or,

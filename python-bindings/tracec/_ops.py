@@ -32,6 +32,7 @@ OPS = {
     'minimum': OpInfo('elementwise', ('bool', 'uint8', 'int32', 'int64', 'float16', 'float32', 'float64'), 2, 'minimum', 0, 'smaller of two elements; NaN wins, -0.0 is below +0.0', False, None, None, False, False),
     'maximum': OpInfo('elementwise', ('bool', 'uint8', 'int32', 'int64', 'float16', 'float32', 'float64'), 2, 'maximum', 0, 'larger of two elements; NaN wins, -0.0 is below +0.0', False, None, None, False, False),
     'exp': OpInfo('elementwise', ('float16', 'float32', 'float64'), 1, 'exp', 1, 'e to the power of each element', False, None, None, False, False),
+    'log': OpInfo('elementwise', ('float16', 'float32', 'float64'), 1, 'log', 1, 'natural logarithm of each element; -inf of zeros, NaN below', False, None, None, False, False),
     'tanh': OpInfo('elementwise', ('float16', 'float32', 'float64'), 1, 'tanh', 1, 'hyperbolic tangent of each element', False, None, None, False, False),
     'sqrt': OpInfo('elementwise', ('float16', 'float32', 'float64'), 1, 'sqrt', 0, 'square root of each element, correctly rounded', False, None, None, False, False),
     'square': OpInfo('elementwise', ('uint8', 'int32', 'int64', 'float16', 'float32', 'float64'), 1, 'square', 0, 'each element times itself', False, None, None, False, False),

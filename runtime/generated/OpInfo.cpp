@@ -11,6 +11,7 @@ constexpr OperandSpec divOperands[] = {{"x", 0x1a00}, {"y", 0x1a00}};
 constexpr OperandSpec minimumOperands[] = {{"x", 0x1a39}, {"y", 0x1a39}};
 constexpr OperandSpec maximumOperands[] = {{"x", 0x1a39}, {"y", 0x1a39}};
 constexpr OperandSpec expOperands[] = {{"x", 0x1a00}};
+constexpr OperandSpec logOperands[] = {{"x", 0x1a00}};
 constexpr OperandSpec tanhOperands[] = {{"x", 0x1a00}};
 constexpr OperandSpec sqrtOperands[] = {{"x", 0x1a00}};
 constexpr OperandSpec squareOperands[] = {{"x", 0x1a38}};
@@ -107,20 +108,21 @@ constexpr OpInfo kOps[] = {
     {"minimum", OpFamily::Elementwise, kTraitPointwise | kTraitCommutative, 2, 1, 0x1a39, minimumOperands, resultsSameAs0, nullptr, 0, 1, 4, nullptr},
     {"maximum", OpFamily::Elementwise, kTraitPointwise | kTraitCommutative, 2, 1, 0x1a39, maximumOperands, resultsSameAs0, nullptr, 0, 1, 5, nullptr},
     {"exp", OpFamily::Elementwise, kTraitPointwise, 1, 1, 0x1a00, expOperands, resultsSameAs0, nullptr, 0, 1, 6, nullptr},
-    {"tanh", OpFamily::Elementwise, kTraitPointwise, 1, 1, 0x1a00, tanhOperands, resultsSameAs0, nullptr, 0, 1, 7, nullptr},
-    {"sqrt", OpFamily::Elementwise, kTraitPointwise, 1, 1, 0x1a00, sqrtOperands, resultsSameAs0, nullptr, 0, 1, 8, nullptr},
-    {"square", OpFamily::Elementwise, kTraitPointwise, 1, 1, 0x1a38, squareOperands, resultsSameAs0, nullptr, 0, 1, 9, nullptr},
-    {"eq", OpFamily::Compare, kTraitPointwise | kTraitCommutative, 2, 1, 0x1a39, eqOperands, resultsBool, nullptr, 0, 1, 10, nullptr},
-    {"ne", OpFamily::Compare, kTraitPointwise | kTraitCommutative, 2, 1, 0x1a39, neOperands, resultsBool, nullptr, 0, 1, 11, nullptr},
-    {"lt", OpFamily::Compare, kTraitPointwise, 2, 1, 0x1a39, ltOperands, resultsBool, nullptr, 0, 1, 12, nullptr},
-    {"le", OpFamily::Compare, kTraitPointwise, 2, 1, 0x1a39, leOperands, resultsBool, nullptr, 0, 1, 13, nullptr},
-    {"gt", OpFamily::Compare, kTraitPointwise, 2, 1, 0x1a39, gtOperands, resultsBool, nullptr, 0, 1, 14, nullptr},
-    {"ge", OpFamily::Compare, kTraitPointwise, 2, 1, 0x1a39, geOperands, resultsBool, nullptr, 0, 1, 15, nullptr},
-    {"logical_and", OpFamily::Logical, kTraitPointwise | kTraitCommutative, 2, 1, 0x1, logical_andOperands, resultsSameAs0, nullptr, 0, 1, 16, nullptr},
-    {"logical_or", OpFamily::Logical, kTraitPointwise | kTraitCommutative, 2, 1, 0x1, logical_orOperands, resultsSameAs0, nullptr, 0, 1, 17, nullptr},
-    {"logical_not", OpFamily::Logical, kTraitPointwise, 1, 1, 0x1, logical_notOperands, resultsSameAs0, nullptr, 0, 1, 18, nullptr},
-    {"where", OpFamily::Select, kTraitPointwise, 3, 1, 0x1a39, whereOperands, resultsSameAs1, nullptr, 0, 1, 19, nullptr},
-    {"cast", OpFamily::Cast, kTraitPointwise, 1, 1, 0x1a39, castOperands, resultsFromDType, castAttrs, 1, 1, 20, nullptr},
+    {"log", OpFamily::Elementwise, kTraitPointwise, 1, 1, 0x1a00, logOperands, resultsSameAs0, nullptr, 0, 1, 7, nullptr},
+    {"tanh", OpFamily::Elementwise, kTraitPointwise, 1, 1, 0x1a00, tanhOperands, resultsSameAs0, nullptr, 0, 1, 8, nullptr},
+    {"sqrt", OpFamily::Elementwise, kTraitPointwise, 1, 1, 0x1a00, sqrtOperands, resultsSameAs0, nullptr, 0, 1, 9, nullptr},
+    {"square", OpFamily::Elementwise, kTraitPointwise, 1, 1, 0x1a38, squareOperands, resultsSameAs0, nullptr, 0, 1, 10, nullptr},
+    {"eq", OpFamily::Compare, kTraitPointwise | kTraitCommutative, 2, 1, 0x1a39, eqOperands, resultsBool, nullptr, 0, 1, 11, nullptr},
+    {"ne", OpFamily::Compare, kTraitPointwise | kTraitCommutative, 2, 1, 0x1a39, neOperands, resultsBool, nullptr, 0, 1, 12, nullptr},
+    {"lt", OpFamily::Compare, kTraitPointwise, 2, 1, 0x1a39, ltOperands, resultsBool, nullptr, 0, 1, 13, nullptr},
+    {"le", OpFamily::Compare, kTraitPointwise, 2, 1, 0x1a39, leOperands, resultsBool, nullptr, 0, 1, 14, nullptr},
+    {"gt", OpFamily::Compare, kTraitPointwise, 2, 1, 0x1a39, gtOperands, resultsBool, nullptr, 0, 1, 15, nullptr},
+    {"ge", OpFamily::Compare, kTraitPointwise, 2, 1, 0x1a39, geOperands, resultsBool, nullptr, 0, 1, 16, nullptr},
+    {"logical_and", OpFamily::Logical, kTraitPointwise | kTraitCommutative, 2, 1, 0x1, logical_andOperands, resultsSameAs0, nullptr, 0, 1, 17, nullptr},
+    {"logical_or", OpFamily::Logical, kTraitPointwise | kTraitCommutative, 2, 1, 0x1, logical_orOperands, resultsSameAs0, nullptr, 0, 1, 18, nullptr},
+    {"logical_not", OpFamily::Logical, kTraitPointwise, 1, 1, 0x1, logical_notOperands, resultsSameAs0, nullptr, 0, 1, 19, nullptr},
+    {"where", OpFamily::Select, kTraitPointwise, 3, 1, 0x1a39, whereOperands, resultsSameAs1, nullptr, 0, 1, 20, nullptr},
+    {"cast", OpFamily::Cast, kTraitPointwise, 1, 1, 0x1a39, castOperands, resultsFromDType, castAttrs, 1, 1, 21, nullptr},
     {"sum", OpFamily::Reduce, 0, 1, 1, 0x1a39, sumOperands, resultsWidened, sumAttrs, 2, 1, -1, &sumReduction},
     {"mean", OpFamily::Reduce, kTraitComposite, 1, 1, 0x1a39, meanOperands, resultsAveraged, meanAttrs, 2, 1, -1, nullptr},
     {"max", OpFamily::Reduce, 0, 1, 1, 0x1a39, maxOperands, resultsSameAs0, maxAttrs, 2, 1, -1, &maxReduction},
@@ -145,14 +147,14 @@ constexpr OpInfo kOps[] = {
 
 // By the hash of the name; see OpTable.h.
 constexpr int16_t kNames[] = {
-    -1, 2, 5, 25, 26, 29, -1, -1, -1, 35, -1, -1, -1, -1, -1, -1,
-    -1, 34, -1, -1, -1, 1, -1, -1, 17, 23, -1, -1, -1, -1, -1, -1,
-    -1, -1, -1, -1, -1, -1, -1, -1, 6, 21, 13, -1, -1, -1, -1, 37,
-    -1, -1, -1, -1, -1, -1, 18, -1, -1, -1, -1, -1, 11, 33, -1, -1,
-    24, -1, -1, 10, -1, -1, 9, 27, 3, -1, -1, -1, -1, 40, 20, 8,
-    7, 38, -1, -1, 22, 36, -1, -1, 19, 15, -1, -1, -1, -1, -1, -1,
-    -1, -1, -1, 28, 39, -1, -1, -1, -1, -1, -1, -1, -1, 12, -1, -1,
-    30, -1, -1, -1, 0, -1, 14, 4, -1, -1, 16, -1, -1, 31, 32, -1,
+    -1, 2, 5, 26, 27, 30, -1, -1, -1, 36, -1, -1, -1, -1, -1, -1,
+    -1, 35, -1, -1, -1, 1, -1, -1, 18, 24, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, 6, 22, 14, -1, -1, -1, -1, 38,
+    -1, -1, -1, -1, -1, -1, 19, -1, -1, -1, -1, -1, 12, 34, -1, -1,
+    25, -1, -1, 11, -1, -1, 10, 28, 3, -1, -1, -1, -1, 41, 21, 9,
+    8, 7, 39, -1, 23, 37, -1, -1, 20, 16, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, 29, 40, -1, -1, -1, -1, -1, -1, -1, -1, 13, -1, -1,
+    31, -1, -1, -1, 0, -1, 15, 4, -1, -1, 17, -1, -1, 32, 33, -1,
 };
 
 } // namespace

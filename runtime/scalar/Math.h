@@ -1,4 +1,4 @@
-/// Math.h: exp tanh sqrt, one template each over float and double lanes.
+/// Math.h: exp log tanh sqrt, one template each over float and double lanes.
 ///
 ///   Vec<float, 16> y = tanh(x);
 ///
@@ -15,8 +15,8 @@ namespace tracert::scalar::inline TRACERT_LEVEL {
 template <class Element> struct MathConstants;
 
 /// expTail approximates (exp(r) - 1 - r) / r^2 for |r| <= ln2 / 2, tanhTail (tanh(x) / x - 1) / x^2
-/// over x^2 for |x| < tanhSplit; both lowest power first, interpolated at Chebyshev nodes with 60
-/// digits.
+/// over x^2 for |x| < tanhSplit, logTail (atanh(s) - s) * 2 / s^3 over s^2 for the s that log uses;
+/// all lowest power first, interpolated at Chebyshev nodes with 60 digits.
 template <> struct MathConstants<float> {
   static constexpr float roundMagic = 0x1.8p23f;
   static constexpr int mantissaBits = 23;
@@ -32,6 +32,11 @@ template <> struct MathConstants<float> {
   static constexpr float tanhOne = 20.0f;
   static constexpr float tanhTail[] = {-0x1.55555539ap-2f, 0x1.1110e919f8p-3f,  -0x1.ba08c4e66p-5f,
                                        0x1.64a9766b3ap-6f, -0x1.116a168e18p-7f, 0x1.2c83c002p-9f};
+  static constexpr float smallestNormal = 0x1p-126f;
+  static constexpr int subnormalBits = 24;
+  static constexpr float sqrtHalf = 0x1.6a09e6p-1f;
+  static constexpr float logTail[] = {0x1.5555554bb2b2cp-1f, 0x1.9999eb5d84f14p-2f,
+                                      0x1.245c438323e9ap-2f, 0x1.ddced7078dd3ap-3f};
 };
 
 template <> struct MathConstants<double> {
@@ -53,6 +58,12 @@ template <> struct MathConstants<double> {
       -0x1.5555555555555p-2,  0x1.1111111111109p-3,  -0x1.ba1ba1ba1a732p-5,  0x1.664f48822e9a5p-6,
       -0x1.226e3539b9272p-7,  0x1.d6d3c60009e9cp-9,  -0x1.7da25da5066b5p-10, 0x1.3547bfaa42508p-11,
       -0x1.f41d11ba745a0p-13, 0x1.8c93b7d5aba25p-14, -0x1.1adede7706052p-15, 0x1.08378067f032ap-17};
+  static constexpr double smallestNormal = 0x1p-1022;
+  static constexpr int subnormalBits = 53;
+  static constexpr double sqrtHalf = 0x1.6a09e667f3bcdp-1;
+  static constexpr double logTail[] = {
+      0x1.5555555555555p-1, 0x1.9999999999a38p-2, 0x1.2492492476cccp-2, 0x1.c71c720159177p-3,
+      0x1.745cf9048dd95p-3, 0x1.3b1c355a8f7a2p-3, 0x1.0fbe95d716020p-3, 0x1.0c039c49989c6p-3};
 };
 
 /// coefficients[0] + x * (coefficients[1] + x * ...), each step one fma_.
@@ -103,6 +114,41 @@ template <class Lane> TRACERT_INLINE Lane exp(Lane x) {
   SignedLike<Lane> half = parts.exponent >> 1;
   Lane mantissa = parts.fraction + splat<Lane>(1);
   return mantissa * powerOfTwo<Lane>(half) * powerOfTwo<Lane>(parts.exponent - half);
+}
+
+/// x = m * 2^k, m around 1: log(x) = k ln2 + f - f^2/2 + s (f^2/2 + R(s^2)) with f = m - 1 and
+/// s = f / (2 + f), the arrangement of FDLIBM's e_log.c. -inf of zeros, NaN below.
+template <class Lane> TRACERT_INLINE Lane log(Lane x) {
+  using Element = ElementOf<Lane>;
+  using C = MathConstants<Element>;
+  using Int = SignedLike<Lane>;
+  auto isSmall = toMask(x < C::smallestNormal);
+  Lane scaled =
+      select(isSmall, wrap<Lane>(x * splat<Lane>(Element(int64_t(1) << C::subnormalBits))), x);
+  Int bits = bitCast<Int>(scaled);
+  Int exponent = (bits - bitCast<Int>(splat<Lane>(C::sqrtHalf))) >> C::mantissaBits;
+  Lane mantissa = bitCast<Lane>(wrap<Int>(bits - (exponent << C::mantissaBits)));
+  // Exact, as everywhere here, by way of the mantissa of a large number.
+  Lane whole = bitCast<Lane>(wrap<Int>(exponent + bitCast<Int>(splat<Lane>(C::roundMagic)))) -
+               splat<Lane>(C::roundMagic);
+  whole = whole - select(isSmall, splat<Lane>(Element(C::subnormalBits)), splat<Lane>(0));
+
+  Lane f = mantissa - splat<Lane>(1);
+  Lane s = f / (f + splat<Lane>(2));
+  Lane square = s * s;
+  Lane tail = square * horner(square, C::logTail);
+  Lane halfF = f * splat<Lane>(0.5f);
+  Lane half = halfF * f;
+  Lane halfLow = fma_(halfF, f, wrap<Lane>(-half));
+  Lane inner = fma_(s, wrap<Lane>(half + tail), wrap<Lane>(whole * splat<Lane>(C::ln2Low)));
+  Lane rest = f - ((half - inner) + halfLow);
+  Lane result = fma_(whole, splat<Lane>(C::ln2High), rest);
+
+  constexpr Element infinity = Element(__builtin_inf());
+  result = select(toMask(x < infinity), result, x);
+  Lane outside = select(toMask(x == Element(0)), splat<Lane>(-infinity),
+                        splat<Lane>(Element(__builtin_nan(""))));
+  return select(toMask(x > Element(0)), result, outside);
 }
 
 template <class Lane> TRACERT_INLINE Lane tanh(Lane x) {

@@ -59,6 +59,10 @@ def Trace_ExpOp
     : Trace_UnaryOp<"exp", "e to the power of each element", FloatDTypes, Oracle<"exp", 1>> {
   let errorBound = ErrorBound<"0.501", "0.99", "1.02">;
 }
+def Trace_LogOp
+    : Trace_UnaryOp<"log", "natural logarithm of each element; -inf of zeros, NaN below", FloatDTypes, Oracle<"log", 1>> {
+  let errorBound = ErrorBound<"0.501", "0.84", "0.9">;
+}
 def Trace_TanhOp
     : Trace_UnaryOp<"tanh", "hyperbolic tangent of each element", FloatDTypes, Oracle<"tanh", 1>> {
   let errorBound = ErrorBound<"0.501", "0.76", "0.85">;
