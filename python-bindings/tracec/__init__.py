@@ -57,6 +57,7 @@ from ._core import (
     max,
     maximum,
     mean,
+    min,
     minimum,
     mul,
     ne,

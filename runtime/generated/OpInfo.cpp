@@ -42,6 +42,11 @@ constexpr AttrSpec maxAttrs[] = {
     {"keepdims", AttrKind::Bool, AttrName::keepdims, "False", false, ""}};
 constexpr OperandSpec maxOperands[] = {{"x", 0x1a39}};
 constexpr ReductionInfo maxReduction = {OpKind::maximum, ReductionStart::Lowest, EmptyReduction::Error, false, false, false, 1};
+constexpr AttrSpec minAttrs[] = {
+    {"axes", AttrKind::Ints, AttrName::axes},
+    {"keepdims", AttrKind::Bool, AttrName::keepdims, "False", false, ""}};
+constexpr OperandSpec minOperands[] = {{"x", 0x1a39}};
+constexpr ReductionInfo minReduction = {OpKind::minimum, ReductionStart::Highest, EmptyReduction::Error, false, false, false, 2};
 constexpr AttrSpec axis_sizeAttrs[] = {
     {"axes", AttrKind::Ints, AttrName::axes}};
 constexpr OperandSpec axis_sizeOperands[] = {{"x", 0x1a39}};
@@ -126,6 +131,7 @@ constexpr OpInfo kOps[] = {
     {"sum", OpFamily::Reduce, 0, 1, 1, 0x1a39, sumOperands, resultsWidened, sumAttrs, 2, 1, -1, &sumReduction},
     {"mean", OpFamily::Reduce, kTraitComposite, 1, 1, 0x1a39, meanOperands, resultsAveraged, meanAttrs, 2, 1, -1, nullptr},
     {"max", OpFamily::Reduce, 0, 1, 1, 0x1a39, maxOperands, resultsSameAs0, maxAttrs, 2, 1, -1, &maxReduction},
+    {"min", OpFamily::Reduce, 0, 1, 1, 0x1a39, minOperands, resultsSameAs0, minAttrs, 2, 1, -1, &minReduction},
     {"axis_size", OpFamily::Size, kTraitSizeOnly, 1, 1, 0x1a39, axis_sizeOperands, resultsInt64, axis_sizeAttrs, 1, 1, -1, nullptr},
     {"guard_one", OpFamily::Guard, kTraitSizeOnly | kTraitMayFail, 1, 1, 0x1a39, guard_oneOperands, resultsInt64, guard_oneAttrs, 2, 1, -1, nullptr},
     {"guard_same_shape", OpFamily::Guard, kTraitSizeOnly | kTraitMayFail, 2, 1, 0x1a39, guard_same_shapeOperands, resultsInt64, nullptr, 0, 1, -1, nullptr},
@@ -147,14 +153,14 @@ constexpr OpInfo kOps[] = {
 
 // By the hash of the name; see OpTable.h.
 constexpr int16_t kNames[] = {
-    -1, 2, 5, 26, 27, 30, -1, -1, -1, 36, -1, -1, -1, -1, -1, -1,
-    -1, 35, -1, -1, -1, 1, -1, -1, 18, 24, -1, -1, -1, -1, -1, -1,
-    -1, -1, -1, -1, -1, -1, -1, -1, 6, 22, 14, -1, -1, -1, -1, 38,
-    -1, -1, -1, -1, -1, -1, 19, -1, -1, -1, -1, -1, 12, 34, -1, -1,
-    25, -1, -1, 11, -1, -1, 10, 28, 3, -1, -1, -1, -1, 41, 21, 9,
-    8, 7, 39, -1, 23, 37, -1, -1, 20, 16, -1, -1, -1, -1, -1, -1,
-    -1, -1, -1, 29, 40, -1, -1, -1, -1, -1, -1, -1, -1, 13, -1, -1,
-    31, -1, -1, -1, 0, -1, 15, 4, -1, -1, 17, -1, -1, 32, 33, -1,
+    -1, 2, 5, 27, 28, 31, -1, -1, -1, 37, -1, -1, -1, -1, -1, -1,
+    -1, 36, -1, -1, -1, 1, -1, -1, 18, 24, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, 6, 22, 14, -1, -1, -1, -1, 39,
+    -1, -1, -1, -1, -1, -1, 19, -1, -1, -1, -1, -1, 12, 35, -1, -1,
+    26, -1, -1, 11, -1, -1, 10, 29, 3, -1, -1, -1, -1, 42, 21, 9,
+    8, 7, 40, -1, 23, 38, -1, 25, 20, 16, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, 30, 41, -1, -1, -1, -1, -1, -1, -1, -1, 13, -1, -1,
+    32, -1, -1, -1, 0, -1, 15, 4, -1, -1, 17, -1, -1, 33, 34, -1,
 };
 
 } // namespace

@@ -151,6 +151,11 @@ def Trace_MaxOp : Trace_ReduceOp<"max", Combiner<"maximum", "Lowest", 0, "Error"
   let oracle = Oracle<"max">;
 }
 
+def Trace_MinOp : Trace_ReduceOp<"min", Combiner<"minimum", "Highest", 0, "Error">> {
+  let summary = "smallest element along the given axes; NaN wins; an empty axis is an error";
+  let oracle = Oracle<"min">;
+}
+
 def Trace_AxisSizeOp : Trace_Op<"axis_size", "Size", [Pure]> {
   let summary = "product of the sizes of the given axes, an int64 of rank 0";
   let runtimeTraits = ["SizeOnly"];
