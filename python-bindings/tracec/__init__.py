@@ -37,6 +37,7 @@ from ._core import (
     # begin generated names
     add,
     arange,
+    argmax,
     broadcast_to,
     cast,
     concat,

@@ -11,13 +11,13 @@ namespace tracert::attrs {
 inline DType dtype(const OpCall &call) {
   return call.attr(AttrName::dtype).asDType();
 }
-/// sum, mean, max, min: reduced axes, non-negative, ascending
+/// sum, mean, max, min, argmax: reduced axes, non-negative, ascending
 /// axis_size: axes whose sizes are multiplied, non-negative, ascending
 /// permute: result axis i is operand axis axes[i], all non-negative
 inline const Dims &axes(const OpCall &call) {
   return call.attr(AttrName::axes).asInts();
 }
-/// sum, mean, max, min: keep reduced axes with size 1
+/// sum, mean, max, min, argmax: keep reduced axes with size 1
 inline bool keepdims(const OpCall &call) {
   return call.attr(AttrName::keepdims).asBool();
 }

@@ -47,6 +47,11 @@ constexpr AttrSpec minAttrs[] = {
     {"keepdims", AttrKind::Bool, AttrName::keepdims, "False", false, ""}};
 constexpr OperandSpec minOperands[] = {{"x", 0x1a39}};
 constexpr ReductionInfo minReduction = {OpKind::minimum, ReductionStart::Highest, EmptyReduction::Error, false, false, false, 2};
+constexpr AttrSpec argmaxAttrs[] = {
+    {"axes", AttrKind::Ints, AttrName::axes},
+    {"keepdims", AttrKind::Bool, AttrName::keepdims, "False", false, ""}};
+constexpr OperandSpec argmaxOperands[] = {{"x", 0x1a39}};
+constexpr ReductionInfo argmaxReduction = {OpKind::gt, ReductionStart::First, EmptyReduction::Error, false, false, true, 3};
 constexpr AttrSpec axis_sizeAttrs[] = {
     {"axes", AttrKind::Ints, AttrName::axes}};
 constexpr OperandSpec axis_sizeOperands[] = {{"x", 0x1a39}};
@@ -132,6 +137,7 @@ constexpr OpInfo kOps[] = {
     {"mean", OpFamily::Reduce, kTraitComposite, 1, 1, 0x1a39, meanOperands, resultsAveraged, meanAttrs, 2, 1, -1, nullptr},
     {"max", OpFamily::Reduce, 0, 1, 1, 0x1a39, maxOperands, resultsSameAs0, maxAttrs, 2, 1, -1, &maxReduction},
     {"min", OpFamily::Reduce, 0, 1, 1, 0x1a39, minOperands, resultsSameAs0, minAttrs, 2, 1, -1, &minReduction},
+    {"argmax", OpFamily::Reduce, 0, 1, 1, 0x1a39, argmaxOperands, resultsInt64, argmaxAttrs, 2, 1, -1, &argmaxReduction},
     {"axis_size", OpFamily::Size, kTraitSizeOnly, 1, 1, 0x1a39, axis_sizeOperands, resultsInt64, axis_sizeAttrs, 1, 1, -1, nullptr},
     {"guard_one", OpFamily::Guard, kTraitSizeOnly | kTraitMayFail, 1, 1, 0x1a39, guard_oneOperands, resultsInt64, guard_oneAttrs, 2, 1, -1, nullptr},
     {"guard_same_shape", OpFamily::Guard, kTraitSizeOnly | kTraitMayFail, 2, 1, 0x1a39, guard_same_shapeOperands, resultsInt64, nullptr, 0, 1, -1, nullptr},
@@ -153,14 +159,14 @@ constexpr OpInfo kOps[] = {
 
 // By the hash of the name; see OpTable.h.
 constexpr int16_t kNames[] = {
-    -1, 2, 5, 27, 28, 31, -1, -1, -1, 37, -1, -1, -1, -1, -1, -1,
-    -1, 36, -1, -1, -1, 1, -1, -1, 18, 24, -1, -1, -1, -1, -1, -1,
-    -1, -1, -1, -1, -1, -1, -1, -1, 6, 22, 14, -1, -1, -1, -1, 39,
-    -1, -1, -1, -1, -1, -1, 19, -1, -1, -1, -1, -1, 12, 35, -1, -1,
-    26, -1, -1, 11, -1, -1, 10, 29, 3, -1, -1, -1, -1, 42, 21, 9,
-    8, 7, 40, -1, 23, 38, -1, 25, 20, 16, -1, -1, -1, -1, -1, -1,
-    -1, -1, -1, 30, 41, -1, -1, -1, -1, -1, -1, -1, -1, 13, -1, -1,
-    32, -1, -1, -1, 0, -1, 15, 4, -1, -1, 17, -1, -1, 33, 34, -1,
+    -1, 2, 5, 28, 29, 32, -1, -1, -1, 38, -1, -1, -1, -1, -1, -1,
+    -1, 37, -1, -1, -1, 1, -1, -1, 18, 24, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, 6, 22, 14, -1, -1, -1, -1, 40,
+    -1, -1, -1, -1, -1, -1, 19, -1, -1, -1, -1, -1, 12, 36, -1, -1,
+    27, -1, -1, 11, -1, -1, 10, 30, 3, -1, -1, -1, -1, 43, 21, 9,
+    8, 7, 41, -1, 23, 39, -1, 25, 20, 16, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, 31, 42, -1, -1, -1, -1, -1, -1, -1, -1, 13, -1, 26,
+    33, -1, -1, -1, 0, -1, 15, 4, -1, -1, 17, -1, -1, 34, 35, -1,
 };
 
 } // namespace

@@ -156,6 +156,18 @@ def Trace_MinOp : Trace_ReduceOp<"min", Combiner<"minimum", "Highest", 0, "Error
   let oracle = Oracle<"min">;
 }
 
+// Positions count the elements of the reduced axes in C order.
+class Trace_ArgReduceOp<string mnemonic, string comparison>
+    : Trace_ReduceOp<mnemonic, Combiner<comparison, "First", 0, "Error", 1>> {
+  let resultDTypes = [AlwaysInt64];
+  let gradient = NoGradient<"a position">;
+  let noKernel = "a kernel's reductions carry one value, and this one a value and its position";
+}
+def Trace_ArgmaxOp : Trace_ArgReduceOp<"argmax", "gt"> {
+  let summary = "position of the first largest element along the given axes; of the first NaN if there is one";
+  let oracle = Oracle<"argmax">;
+}
+
 def Trace_AxisSizeOp : Trace_Op<"axis_size", "Size", [Pure]> {
   let summary = "product of the sizes of the given axes, an int64 of rank 0";
   let runtimeTraits = ["SizeOnly"];
