@@ -13,7 +13,7 @@ namespace tracec {
 
 struct CompileOptions {
   /// One native section each; empty: portable only.
-  std::vector<tracert::Isa> targets;
+  std::vector<tracert::Target> targets;
   /// 0: no fusion (each op its own kernel); 2: default.
   int optLevel = 2;
   /// Print each stage's time to stderr.

@@ -37,7 +37,7 @@ tracert::SourceLoc currentLocation();
 
 /// Options of this thread's evaluation.
 struct EvalOptions {
-  tracert::Isa isa;
+  tracert::Target target;
   /// What runs with these options shares it, so that a pool goes only when nothing runs on it.
   /// Null: no threads.
   std::shared_ptr<tracert::ThreadPool> pool;

@@ -66,7 +66,7 @@ struct DumpOptions {
   std::string path;
   std::vector<std::string> inputNames;  // empty: the argument names
   std::vector<std::string> outputNames; // empty: output0, output1, ...
-  std::vector<tracert::Isa> targets = {tracert::Isa::V3, tracert::Isa::Avx512};
+  std::vector<tracert::Target> targets = {tracert::kX86V3, tracert::kX86V4};
   bool keepLocs = true;
   std::string userInfo; // JSON
   std::vector<tracert::SymbolDef> symbols;
@@ -121,7 +121,7 @@ public:
     uint64_t launchesReplaced = 0;
     uint64_t libraryKernels = 0;
     /// `replays` by the level of the section that ran.
-    std::array<uint64_t, 3> runsOnLevel{};
+    std::array<uint64_t, std::size(tracert::kTargets)> runsOnTarget{};
     Stats &operator+=(const Stats &other);
   };
   virtual Stats stats() const = 0;

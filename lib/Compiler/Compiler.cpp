@@ -1,5 +1,6 @@
 #include "Compiler/Compiler.h"
 
+#include "Codegen/CodeGenerator.h"
 #include "Conversion/KernelToVector/KernelToVector.h"
 #include "Import/ImportTrace.h"
 #include "Pipelines/Registry.h"
@@ -188,10 +189,11 @@ Result<std::shared_ptr<tracert::Program>> Compilation::run() {
   }
   TRACERT_TRY(makeFused());
   makeKernels();
-  for (tracert::Isa isa : options.targets) {
+  for (tracert::Target target : options.targets) {
     Status status = timed("code", [&]() -> Status {
-      TRACERT_ASSIGN(CompiledKernels compiled, compileKernels(*kernelModule, isa));
-      return builder.addSection(isa, kernels, std::move(compiled));
+      TRACERT_ASSIGN(CodeGenerator * generator, codeGeneratorFor(target));
+      TRACERT_ASSIGN(CompiledKernels compiled, generator->compile(*kernelModule, target));
+      return builder.addSection(target, kernels, std::move(compiled));
     });
     TRACERT_TRY(status);
   }
@@ -215,11 +217,12 @@ Result<std::string> Compilation::print(Stage stage) {
     return text;
   }
   makeKernels();
-  tracert::Isa isa = options.targets.empty() ? tracert::bestIsa() : options.targets.front();
+  tracert::Target target =
+      options.targets.empty() ? tracert::bestTarget() : options.targets.front();
   switch (stage) {
   case Stage::Vector:
     for (kernel::FuncOp func : llvm::make_early_inc_range(kernelModule->getOps<kernel::FuncOp>())) {
-      if (failed(lowerKernelToVector(func, laneConfig(isa)))) {
+      if (failed(lowerKernelToVector(func, laneConfig(target)))) {
         return diagnostics.status("the vector stage failed");
       }
     }
@@ -229,9 +232,11 @@ Result<std::string> Compilation::print(Stage stage) {
     stream << '\n';
     return text;
   case Stage::Llvm:
-    return printKernels(*kernelModule, isa, CodeText::LlvmIr);
-  case Stage::Asm:
-    return printKernels(*kernelModule, isa, CodeText::Assembly);
+  case Stage::Asm: {
+    TRACERT_ASSIGN(CodeGenerator * generator, codeGeneratorFor(target));
+    return generator->print(*kernelModule, target,
+                            stage == Stage::Llvm ? CodeText::LlvmIr : CodeText::Assembly);
+  }
   default:
     return Status::invalidArgument("stage 'obj' is not text; compile to a file instead");
   }

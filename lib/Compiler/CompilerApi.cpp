@@ -1,5 +1,7 @@
 #include "Compiler/Compiler.h"
 
+#include "Codegen/CPU/CompileKernels.h"
+
 using tracert::Status;
 
 namespace tracec {

@@ -22,7 +22,7 @@ tracert::SourceLoc currentLocation() {
 EvalOptions &evalOptions() {
   // The pool of the process is never destroyed, so nobody owns it.
   thread_local EvalOptions options{
-      tracert::bestIsa(),
+      tracert::bestTarget(),
       std::shared_ptr<tracert::ThreadPool>(std::shared_ptr<void>(), &tracert::processThreadPool())};
   return options;
 }

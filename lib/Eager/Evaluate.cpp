@@ -186,7 +186,7 @@ Result<Value> dispatchOne(const OpCall &call, std::span<const Value> operands) {
 
 tracert::KernelContext kernelContext() {
   const EvalOptions &options = evalOptions();
-  return {options.pool.get(), options.isa, &tracert::processAllocator(), options.indexMode};
+  return {options.pool.get(), options.target, &tracert::processAllocator(), options.indexMode};
 }
 
 Result<tracert::ResultTypes> inferValueTypes(const OpCall &call, std::span<const Value> operands) {

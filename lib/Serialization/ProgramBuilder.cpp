@@ -214,14 +214,14 @@ tracert::KernelDef ProgramBuilder::kernelDef(const GroupKernel &kernel, uint64_t
   return def;
 }
 
-Status ProgramBuilder::addSection(tracert::Isa isa, ArrayRef<GroupKernel> kernels,
+Status ProgramBuilder::addSection(tracert::Target target, ArrayRef<GroupKernel> kernels,
                                   CompiledKernels compiled) {
   if (compiled.entries.size() != kernels.size()) {
     return Status::internal("the code has " + std::to_string(compiled.entries.size()) +
                             " entries for " + std::to_string(kernels.size()) + " kernels");
   }
   tracert::NativeSection section;
-  section.isa = isa;
+  section.target = target;
   section.code = std::move(compiled.code);
   DenseMap<Operation *, uint32_t> kernelOfGroup;
   for (auto [index, kernel] : llvm::enumerate(kernels)) {

@@ -3,14 +3,14 @@
 ///   ProgramBuilder builder(function, externalConstants);     // canonical stage
 ///   TRACERT_TRY(builder.addOps());
 ///   ... trace-fuse on the same module, kernels lowered and compiled ...
-///   builder.addSection(Isa::Avx512, kernels, compiled);
+///   builder.addSection(kX86V4, kernels, compiled);
 ///   std::shared_ptr<tracert::Program> program = builder.finish();
 ///
 /// The builder remembers operations and values, so the module may be cut into groups between the
 /// two calls, but ops must not be replaced.
 #pragma once
 
-#include "Codegen/CPU/CompileKernels.h"
+#include "Codegen/CompiledKernels.h"
 #include "Conversion/TraceToKernel/FusionGroup.h"
 #include "trace/IR/OpBridge.h"
 #include "tracert/Program.h"
@@ -41,7 +41,7 @@ public:
   /// Signature, constants, values and ops. Compile when a constant has no data.
   tracert::Status addOps();
   /// The schedule of the fused function with `kernels` in the order of `compiled.entries`.
-  tracert::Status addSection(tracert::Isa isa, llvm::ArrayRef<GroupKernel> kernels,
+  tracert::Status addSection(tracert::Target target, llvm::ArrayRef<GroupKernel> kernels,
                              CompiledKernels compiled);
   std::shared_ptr<tracert::Program> finish();
 

@@ -318,7 +318,7 @@ bool copyArray(PyObject *object, bool widenIntegers, Value &value) {
     });
   } else {
     const EvalOptions &options = evalOptions();
-    tracert::copyView({options.pool.get(), options.isa, &tracert::processAllocator(),
+    tracert::copyView({options.pool.get(), options.target, &tracert::processAllocator(),
                        tracert::IndexMode::Checked},
                       viewOfBuffer(buffer, *dtype), target);
   }

@@ -18,12 +18,12 @@ namespace tracec::python {
 
 using tracert::Executor;
 using tracert::InputDef;
-using tracert::Isa;
 using tracert::kNoIndex;
 using tracert::OutputDef;
 using tracert::OwnedTensor;
 using tracert::Program;
 using tracert::SectionChoice;
+using tracert::Target;
 using tracert::ValueDef;
 
 namespace {
@@ -87,8 +87,7 @@ PyObject *newModel(PyTypeObject *type, PyObject *args, PyObject *) {
     return raise(named(path, program.status()));
   }
   tracert::ExecutorOptions executorOptions;
-  executorOptions.section = {static_cast<SectionChoice::Kind>(section.kind),
-                             static_cast<Isa>(section.isa)};
+  executorOptions.section = {static_cast<SectionChoice::Kind>(section.kind), section.target};
   std::shared_ptr<tracert::ThreadPool> pool = evalOptions().pool;
   executorOptions.pool = pool.get();
   auto loaded = std::make_unique<Loaded>();
@@ -179,7 +178,7 @@ PyObject *sections(PyObject *self, PyObject *) {
   PyObject *names = PyList_New(0);
   bool ok = names && append(names, PyUnicode_FromString("portable"));
   for (const tracert::NativeSection &section : loadedOf(self).program->sections) {
-    ok = ok && append(names, PyUnicode_FromString(tracert::isaName(section.isa).data()));
+    ok = ok && append(names, PyUnicode_FromString(tracert::targetName(section.target).data()));
   }
   if (!ok) {
     Py_CLEAR(names);
@@ -365,10 +364,10 @@ PyObject *verify(PyObject *self, PyObject *) {
       Py_CLEAR(report);
     }
   };
-  check("portable", {SectionChoice::Portable, Isa::Portable});
+  check("portable", {SectionChoice::Portable, tracert::kPortable});
   for (const tracert::NativeSection &section : loaded.program->sections) {
-    if (tracert::isaSupported(section.isa)) {
-      check(tracert::isaName(section.isa).data(), {SectionChoice::Native, section.isa});
+    if (tracert::supports(section.target)) {
+      check(tracert::targetName(section.target).data(), {SectionChoice::Native, section.target});
     }
   }
   return report;
@@ -378,7 +377,7 @@ PyObject *verify(PyObject *self, PyObject *) {
 PyObject *stats(PyObject *self, PyObject *) {
   Executor::Stats stats = loadedOf(self).executor->stats();
   auto count = [](uint64_t value) { return static_cast<unsigned long long>(value); };
-  return Py_BuildValue("(sKKKKKK)", tracert::isaName(stats.section).data(), count(stats.runs),
+  return Py_BuildValue("(sKKKKKK)", tracert::targetName(stats.section).data(), count(stats.runs),
                        count(stats.plans), count(stats.launchesRun),
                        count(stats.launchesReplacedByOps), count(stats.libraryKernelsRun),
                        count(stats.arenaBytes));

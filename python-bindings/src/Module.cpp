@@ -7,7 +7,7 @@
 #include "Sizes.h"
 #include "TensorObject.h"
 
-#include "tracert/Isa.h"
+#include "tracert/Target.h"
 
 namespace tracec::python {
 
@@ -24,7 +24,7 @@ bool fill(PyObject *module) {
   if (!addErrors(module)) {
     return false;
   }
-  if (Status limit = tracert::checkIsaLimit(); !limit.ok()) {
+  if (Status limit = tracert::checkTargetLimit(); !limit.ok()) {
     raise(limit);
     return false;
   }

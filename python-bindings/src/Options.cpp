@@ -14,33 +14,35 @@
 
 namespace tracec::python {
 
-using tracert::Isa;
 using tracert::SectionChoice;
+using tracert::Target;
 
 bool readSection(PyObject *name, Section &section) {
   struct Named {
     const char *name;
     SectionChoice::Kind kind;
-    Isa isa;
+    Target target;
   };
   const Named all[] = {
-      {"best", SectionChoice::Best, tracert::bestIsa()},
-      {"portable", SectionChoice::Portable, Isa::Portable},
-      {"v3", SectionChoice::Native, Isa::V3},
-      {"x86-64-v3", SectionChoice::Native, Isa::V3},
-      {"avx512", SectionChoice::Native, Isa::Avx512},
-      {"x86-64-v4", SectionChoice::Native, Isa::Avx512},
+      {"best", SectionChoice::Best, tracert::bestTarget()},
+      {"portable", SectionChoice::Portable, tracert::kPortable},
+      {"v3", SectionChoice::Native, tracert::kX86V3},
+      {"x86-64-v3", SectionChoice::Native, tracert::kX86V3},
+      {"avx512", SectionChoice::Native, tracert::kX86V4},
+      {"x86-64-v4", SectionChoice::Native, tracert::kX86V4},
+      {"aarch64", SectionChoice::Native, tracert::kAarch64Neon},
+      {"aarch64-neon", SectionChoice::Native, tracert::kAarch64Neon},
   };
   for (const Named &known : all) {
     if (!PyUnicode_Check(name) || PyUnicode_CompareWithASCIIString(name, known.name) != 0) {
       continue;
     }
-    if (!tracert::isaSupported(known.isa)) {
+    if (!tracert::supports(known.target)) {
       raiseFormat(PyExc_ValueError, "section '%s' needs a processor with %s", known.name,
-                  tracert::isaName(known.isa).data());
+                  tracert::targetName(known.target).data());
       return false;
     }
-    section = {static_cast<uint8_t>(known.kind), static_cast<uint8_t>(known.isa)};
+    section = {static_cast<uint8_t>(known.kind), known.target};
     return true;
   }
   raiseFormat(PyExc_ValueError, "unknown section %R; use best, portable, v3 or avx512", name);
@@ -80,7 +82,7 @@ PyObject *swapOptions(PyObject *, PyObject *const *args, Py_ssize_t nargs) {
       return nullptr;
     }
     next.sectionKind = section.kind;
-    next.isa = static_cast<Isa>(section.isa);
+    next.target = section.target;
   }
   if (args[1] != Py_None) {
     int64_t threads;
@@ -128,13 +130,13 @@ PyObject *sharedLoops(PyObject *, PyObject *) {
 /// Names of the sections that this machine can run.
 PyObject *runnableSections(PyObject *, PyObject *) {
   PyObject *names = PyList_New(0);
-  for (Isa isa : {Isa::Portable, Isa::V3, Isa::Avx512}) {
-    if (!names || !tracert::isaSupported(isa)) {
+  for (const tracert::NamedTarget &known : tracert::kTargets) {
+    if (!names || !tracert::supports(known.target)) {
       continue;
     }
-    PyObject *name = PyUnicode_FromString(isa == Isa::Portable ? "portable"
-                                          : isa == Isa::V3     ? "v3"
-                                                               : "avx512");
+    PyObject *name = PyUnicode_FromString(known.target == tracert::kX86V3   ? "v3"
+                                          : known.target == tracert::kX86V4 ? "avx512"
+                                                                            : known.name.data());
     if (!name || PyList_Append(names, name) < 0) {
       Py_CLEAR(names);
     }

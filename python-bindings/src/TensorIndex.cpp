@@ -396,7 +396,7 @@ int contains(PyObject *self, PyObject *value) {
     return raiseInt(host.status());
   }
   const EvalOptions &options = evalOptions();
-  return tracert::countTrue({options.pool.get(), options.isa, &tracert::processAllocator(),
+  return tracert::countTrue({options.pool.get(), options.target, &tracert::processAllocator(),
                              tracert::IndexMode::Checked},
                             (*host)->view()) > 0;
 }

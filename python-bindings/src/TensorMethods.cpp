@@ -183,7 +183,15 @@ PyObject *getDType(PyObject *self, void *) {
   return type.ok() ? Py_NewRef(dtypeObject(type->dtype)) : raise(type.status());
 }
 
-PyObject *getDevice(PyObject *, void *) { return PyUnicode_InternFromString("cpu0"); }
+/// A value that is not computed yet will be where its operands are: here.
+PyObject *getDevice(PyObject *self, void *) {
+  const tracec::CellRef &cell = tensorOf(self).cellRef();
+  const Value *value = cell ? &cell->value : nullptr;
+  bool hasBuffer = value && *value && (*value)->buffer();
+  const tracert::MemorySpace &space =
+      hasBuffer ? (*value)->buffer()->space() : tracert::hostMemory();
+  return PyUnicode_InternFromString(space.name.data());
+}
 
 PyObject *getRank(PyObject *self, void *) {
   Result<TensorType> type = tensorOf(self).type();

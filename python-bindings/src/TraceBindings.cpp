@@ -16,7 +16,7 @@
 
 namespace tracec::python {
 
-using tracert::Isa;
+using tracert::Target;
 
 namespace {
 
@@ -160,7 +160,7 @@ PyObject *graph(PyObject *self, PyObject *stage) {
     return raise(compiler.status());
   }
   CompileOptions options;
-  options.targets = {tracert::bestIsa()};
+  options.targets = {tracert::bestTarget()};
   options.optLevel = functionOf(self).optLevel();
   std::string text;
   Status status = [&] {
@@ -173,15 +173,14 @@ PyObject *graph(PyObject *self, PyObject *stage) {
 }
 
 /// {section name: runs} of the sections that ran.
-PyObject *runsBySection(const std::array<uint64_t, 3> &runsOnLevel) {
+PyObject *runsBySection(const std::array<uint64_t, std::size(tracert::kTargets)> &runsOnTarget) {
   PyObject *runs = PyDict_New();
-  for (size_t level = 0; level < runsOnLevel.size(); ++level) {
-    if (!runs || runsOnLevel[level] == 0) {
+  for (size_t i = 0; i < runsOnTarget.size(); ++i) {
+    if (!runs || runsOnTarget[i] == 0) {
       continue;
     }
-    PyObject *count = PyLong_FromUnsignedLongLong(runsOnLevel[level]);
-    if (!count ||
-        PyDict_SetItemString(runs, tracert::isaName(static_cast<Isa>(level)).data(), count) < 0) {
+    PyObject *count = PyLong_FromUnsignedLongLong(runsOnTarget[i]);
+    if (!count || PyDict_SetItemString(runs, tracert::kTargets[i].name.data(), count) < 0) {
       Py_CLEAR(runs);
     }
     Py_XDECREF(count);
@@ -196,7 +195,7 @@ PyObject *stats(PyObject *self, PyObject *) {
   return Py_BuildValue("(nnnnnKKKKN)", size(stats.ops), size(stats.segments), size(stats.kernels),
                        size(stats.specialisations), size(stats.arenaBytes), count(stats.replays),
                        count(stats.launches), count(stats.launchesReplaced),
-                       count(stats.libraryKernels), runsBySection(stats.runsOnLevel));
+                       count(stats.libraryKernels), runsBySection(stats.runsOnTarget));
 }
 
 PyObject *state(PyObject *self, void *) {
@@ -299,13 +298,11 @@ PyObject *dump(PyObject *self, PyObject *args) {
     return nullptr;
   }
   for (const std::string &name : names) {
-    if (name == "x86-64-v3") {
-      options.targets.push_back(Isa::V3);
-    } else if (name == "x86-64-v4") {
-      options.targets.push_back(Isa::Avx512);
-    } else {
+    std::optional<Target> target = tracert::targetFromName(name);
+    if (!target) {
       return raiseFormat(PyExc_ValueError, "unknown target '%s'", name.c_str());
     }
+    options.targets.push_back(*target);
   }
   return none(functionOf(self).dump(options));
 }

@@ -26,6 +26,8 @@ _TARGETS = {
     "cpu:v3": ["x86-64-v3"],
     "cpu:x86-64-v4": ["x86-64-v4"],
     "cpu:avx512": ["x86-64-v4"],
+    "cpu:portable": [],
+    "cpu:aarch64": ["aarch64-neon"],
 }
 
 

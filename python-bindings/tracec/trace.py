@@ -280,7 +280,7 @@ class TracedFunction:
         """Write the latest record as a file, load it in a child process and check it there.
 
         Args: path: where to. arg_names, output_names: names in the signature. dynamic: {"x": {0: tc.dim("n")}}.
-            targets: "cpu", "cpu:x86-64-v3", "cpu:avx512"; () for the portable section only. test_inputs: a list of
+            targets: "cpu", "cpu:x86-64-v3", "cpu:x86-64-v4", "cpu:aarch64"; () for the portable section only. test_inputs: a list of
             calls, each a tuple of arguments or a dict of named ones; the function is run on them without the trace, and
             they and its results are the file's test vectors in place of the recorded call. test_vectors: False checks
             the file with its vectors and then leaves them out. keep_locs: keep source lines. user_info: JSON data kept

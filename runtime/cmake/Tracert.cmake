@@ -29,10 +29,21 @@ if(TRACEC_SANITIZE)
   target_link_options(tracert_options INTERFACE -fsanitize=${TRACEC_SANITIZE})
 endif()
 
-# ISA levels: name, compile flags. `portable` runs on any x86-64.
+# Levels of the processor with kernels of their own: name, compile flags. `portable` runs on any
+# x86-64 or aarch64, which has NEON always.
 # In the cache, so that the number contract's test sees them too.
-set(TRACERT_ISAS portable v3 avx512 CACHE INTERNAL "ISA levels")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  set(TRACERT_ISAS portable CACHE INTERNAL "ISA levels")
+  set(machine aarch64-linux-gnu)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  set(TRACERT_ISAS portable v3 avx512 CACHE INTERNAL "ISA levels")
+  set(machine x86_64-linux-gnu)
+else()
+  message(FATAL_ERROR "libtracert knows x86-64 and aarch64, not '${CMAKE_SYSTEM_PROCESSOR}'")
+endif()
 set(TRACERT_ISA_FLAGS_portable "" CACHE INTERNAL "")
+# For bitcode, by clang on any machine.
+set(TRACERT_ISA_FLAGS_neon --target=aarch64-linux-gnu CACHE INTERNAL "")
 set(TRACERT_ISA_FLAGS_v3 -march=x86-64-v3 CACHE INTERNAL "")
 set(TRACERT_ISA_FLAGS_avx512 -march=x86-64-v4 -mprefer-vector-width=512 CACHE INTERNAL "")
 
@@ -111,5 +122,5 @@ function(_tracert_isolate target isa out_var)
   add_custom_target(${target}_isolated DEPENDS "${out}")
   set(${out_var} "${out}" PARENT_SCOPE)
 endfunction()
-find_program(TRACERT_LD NAMES x86_64-linux-gnu-ld ld REQUIRED)
-find_program(TRACERT_OBJCOPY NAMES x86_64-linux-gnu-objcopy objcopy REQUIRED)
+find_program(TRACERT_LD NAMES ${machine}-ld ld REQUIRED)
+find_program(TRACERT_OBJCOPY NAMES ${machine}-objcopy objcopy REQUIRED)

@@ -34,7 +34,7 @@ void runFull(const KernelContext &context, const Scalar &value, const TensorView
 class Arange {
 public:
   Arange(const KernelContext &context, const OpCall &call, const TensorView &result)
-      : cores(kernelCores(context.isa)), result(result),
+      : cores(kernelCores(context.target)), result(result),
         work(result.dtype == DType::Float16 ? DType::Float32 : result.dtype) {
     start = widened(attrs::start(call));
     step = widened(attrs::step(call));

@@ -8,7 +8,7 @@ namespace {
 
 ElementwiseLoop loopOf(const KernelContext &context, const OpCall &call, Views operands,
                        const TensorView &result) {
-  const KernelCores &cores = kernelCores(context.isa);
+  const KernelCores &cores = kernelCores(context.target);
   const OpInfo &info = call.info();
   if (info.family == OpFamily::Select) {
     return cores.select[dtypeNumber(operands[1].dtype)];
@@ -111,8 +111,8 @@ void runFlatPointwise(const KernelContext &context, OpKind kind, DType dtype,
                       std::span<const FlatOperand> operands, void *result, int64_t resultStride,
                       int64_t count) {
   scalar::EnterNumericMode mode;
-  ElementwiseLoop loop =
-      kernelCores(context.isa).elementwise[opInfo(kind).elementwiseIndex][static_cast<int>(dtype)];
+  ElementwiseLoop loop = kernelCores(context.target)
+                             .elementwise[opInfo(kind).elementwiseIndex][static_cast<int>(dtype)];
   const void *inputs[3];
   int64_t strides[3];
   for (size_t i = 0; i < operands.size(); ++i) {

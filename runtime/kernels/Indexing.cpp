@@ -125,7 +125,7 @@ Status runMaskedFill(const KernelContext &context, TensorView mask, TensorView v
   CopiedOperands copies;
   TRACERT_TRY(copies.copyIfOverlapping(context, mask, result));
   TRACERT_TRY(copies.copyIfOverlapping(context, value, result));
-  ElementwiseLoop loop = kernelCores(context.isa).select[dtypeNumber(result.dtype)];
+  ElementwiseLoop loop = kernelCores(context.target).select[dtypeNumber(result.dtype)];
   LoopNest nest(result.shape, {&mask.strides, &old.strides, &result.strides});
   double cost = 0.1 * static_cast<double>(itemBytes(result.dtype));
   runNest(context, nest, {mask.data, old.data, result.data}, cost,

@@ -76,7 +76,7 @@ Status compactMasked(const KernelContext &context, const TensorView &values, con
   if (count == 0 || isEmpty(mask)) {
     return {};
   }
-  const KernelCores &cores = kernelCores(context.isa);
+  const KernelCores &cores = kernelCores(context.target);
   int64_t elementSize = itemBytes(values.dtype);
   LoopNest nest(mask.shape, {&values.strides, &mask.strides});
   MaskedSequence row{values.data, nest.rowStride(0), static_cast<const uint8_t *>(mask.data),
@@ -116,7 +116,7 @@ void writePositions(const KernelContext &context, const TensorView &mask, int64_
     return;
   }
   constexpr int64_t kBlock = 1024;
-  const KernelCores &cores = kernelCores(context.isa);
+  const KernelCores &cores = kernelCores(context.target);
   auto compact = cores.compact[sizeLog2(DType::Int64)];
   LoopNest nest(mask.shape, {&mask.strides});
   int64_t numbers[kBlock];
@@ -149,7 +149,7 @@ int64_t countTrue(const KernelContext &context, const TensorView &mask) {
   if (isEmpty(mask)) {
     return 0;
   }
-  auto count = kernelCores(context.isa).countTrue;
+  auto count = kernelCores(context.target).countTrue;
   LoopNest nest(mask.shape, {&mask.strides});
   nest.preferLongRows();
   std::atomic<int64_t> total{0};

@@ -147,7 +147,7 @@ Status runOneColumn(const KernelContext &context, Products &products) {
   mergeRows(products);
   const MatmulArgs &args = products.args;
   const MatrixVectorCores &cores =
-      kernelCores(context.isa).matrixVector[dtypeNumber(products.dtype)];
+      kernelCores(context.target).matrixVector[dtypeNumber(products.dtype)];
   double termCost = 0.03 * static_cast<double>(dtypeSize(products.dtype));
   double rowCost = termCost * static_cast<double>(args.depth);
   int64_t outputs = products.count * args.rows;
@@ -173,7 +173,7 @@ Status runOneColumn(const KernelContext &context, Products &products) {
 /// Each output is one chain over the depth (scalar/Numbers.md).
 Status runTiles(const KernelContext &context, const Products &products) {
   const MatmulArgs &args = products.args;
-  const MatmulCores &cores = kernelCores(context.isa).matmul[dtypeNumber(products.dtype)];
+  const MatmulCores &cores = kernelCores(context.target).matmul[dtypeNumber(products.dtype)];
   double cost = 0.02 * static_cast<double>(args.rows) * static_cast<double>(args.columns) *
                 static_cast<double>(args.depth);
   int64_t threads = partsFor(context, cost * static_cast<double>(products.count));

@@ -197,7 +197,8 @@ Status runReduce(const KernelContext &context, const OpCall &call, Views operand
   if (reduction.sequenceLength == 0) {
     return fillEmpty(call, input, output, reduction.outputCount);
   }
-  const ReduceCores &cores = kernelCores(context.isa).reduce[info.index][dtypeNumber(input.dtype)];
+  const ReduceCores &cores =
+      kernelCores(context.target).reduce[info.index][dtypeNumber(input.dtype)];
   OutputRuns runs(reduction, input, output);
   double cost = 0.03 * static_cast<double>(dtypeSize(input.dtype));
   bool isWorthThreads = context.pool && context.pool->threadCount() > 1 &&
@@ -250,9 +251,8 @@ Scalar reductionStart(ReductionStart start, DType dtype) {
 
 void joinReductionPartials(const ReductionInfo &reduction, DType operand, const void *partials,
                            int64_t blockCount, void *result) {
-  kernelCores(Isa::Portable)
-      .reduce[reduction.index][kernels::dtypeNumber(operand)]
-      .combine(partials, blockCount, result);
+  kernelCores(kPortable).reduce[reduction.index][kernels::dtypeNumber(operand)].combine(
+      partials, blockCount, result);
 }
 
 } // namespace tracert

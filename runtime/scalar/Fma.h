@@ -3,8 +3,8 @@
 ///
 ///   acc = fma_(a, b, acc);  // a * b + acc, rounded once, on float and double lanes
 ///
-/// One instruction from x86-64-v3 up. Below that float goes through double with round to odd and
-/// double through libm's fma, with equal bits.
+/// One instruction from x86-64-v3 up and on aarch64. Below that float goes through double with
+/// round to odd and double through libm's fma, with equal bits.
 #pragma once
 
 #include "Lanes.h"
@@ -13,7 +13,7 @@
 
 namespace tracert::scalar::inline TRACERT_LEVEL {
 
-#if !defined(__FMA__) && !defined(__NVPTX__)
+#if !defined(__FMA__) && !defined(__NVPTX__) && !defined(__aarch64__)
 #define TRACERT_EMULATED_FMA 1
 
 /// float: the product is exact in double; the sum is rounded to odd, which makes the last rounding

@@ -1,5 +1,6 @@
 #include "tracert/Allocator.h"
 
+#include "OperatingSystem.h"
 #include "tracert/CacheLimits.h"
 
 #include <algorithm>
@@ -9,9 +10,6 @@
 #include <mutex>
 #include <new>
 #include <utility>
-
-#include <pthread.h>
-#include <sys/mman.h>
 
 namespace tracert {
 namespace {
@@ -47,8 +45,7 @@ void *systemAllocate(size_t bytes) {
   }
   void *data = std::aligned_alloc(kHugePage, bytes);
   if (data) {
-    // Advice only: without huge pages the memory works as well, slower.
-    (void)madvise(data, bytes, MADV_HUGEPAGE);
+    os::adviseHugePages(data, bytes);
   }
   return data;
 }
@@ -158,15 +155,20 @@ CachingAllocator &cachingProcessAllocator() {
 }
 
 CachingAllocator *createProcessAllocator() {
-  pthread_atfork([] { cachingProcessAllocator().lockForFork(); },
-                 [] { cachingProcessAllocator().unlockAfterFork(); },
-                 [] { cachingProcessAllocator().unlockAfterFork(); });
+  os::atFork([] { cachingProcessAllocator().lockForFork(); },
+             [] { cachingProcessAllocator().unlockAfterFork(); },
+             [] { cachingProcessAllocator().unlockAfterFork(); });
   return new CachingAllocator();
 }
 
 } // namespace
 
 std::unique_ptr<Allocator> makeCachingAllocator() { return std::make_unique<CachingAllocator>(); }
+
+const MemorySpace &hostMemory() {
+  static constexpr MemorySpace host{"cpu0"};
+  return host;
+}
 
 Allocator &processAllocator() { return cachingProcessAllocator(); }
 

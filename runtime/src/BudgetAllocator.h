@@ -17,7 +17,8 @@ namespace tracert {
 class BudgetAllocator final : public Allocator,
                               public std::enable_shared_from_this<BudgetAllocator> {
 public:
-  BudgetAllocator(Allocator &base, uint64_t limit) : base(base), limit(limit) {}
+  BudgetAllocator(Allocator &base, uint64_t limit)
+      : Allocator(&base.space()), base(base), limit(limit) {}
 
   void *allocate(size_t size) override {
     if (!take(size)) {

@@ -23,6 +23,12 @@ trt_status report(const Status &status) {
   return isPublic ? static_cast<trt_status>(code) : TRT_INTERNAL;
 }
 
+Status badStructSize(const char *name, size_t size, size_t here) {
+  return Status::invalidArgument(std::string(name) + ".struct_size is " + std::to_string(size) +
+                                 ", set it to sizeof(" + name + "), which is " +
+                                 std::to_string(here) + " here");
+}
+
 Result<TensorView> viewOfTensor(const trt_tensor *tensor, const char *what) {
   auto bad = [&](const std::string &problem) {
     return Status::invalidArgument(std::string(what) + ": " + problem);
@@ -338,8 +344,8 @@ const char *trt_model_section(const trt_model *model, int32_t index) {
   if (!model || !isIndex(index, model->program->sections.size())) {
     return nullptr;
   }
-  // isaName gives literals, which end with a zero.
-  return isaName(model->program->sections[static_cast<size_t>(index)].isa).data();
+  // targetName gives literals, which end with a zero.
+  return targetName(model->program->sections[static_cast<size_t>(index)].target).data();
 }
 
 int32_t trt_model_vector_count(const trt_model *model) {

@@ -94,15 +94,13 @@ TRACERT_FIRST_RELEASE(trt_comparison, has_same_type);
 /// No struct will be larger; a number beyond was never set.
 inline constexpr size_t kMaxStructSize = 4096;
 
+/// What is wrong with the struct_size `size` of the struct `name`, which has `here` bytes here.
+Status badStructSize(const char *name, size_t size, size_t here);
+
 /// InvalidArgument unless `size`, a caller's struct_size, can be that of a T.
 template <class T> Status checkStructSize(size_t size) {
-  if (size >= StructHistory<T>::firstSize && size <= kMaxStructSize) {
-    return {};
-  }
-  return Status::invalidArgument(std::string(StructHistory<T>::name) + ".struct_size is " +
-                                 std::to_string(size) + ", set it to sizeof(" +
-                                 StructHistory<T>::name + "), which is " +
-                                 std::to_string(sizeof(T)) + " here");
+  bool isGood = size >= StructHistory<T>::firstSize && size <= kMaxStructSize;
+  return isGood ? Status() : badStructSize(StructHistory<T>::name, size, sizeof(T));
 }
 
 /// The caller's options as this build's struct: fields that the caller does not know are zero, as

@@ -17,43 +17,42 @@ Status checkIndex(const char *what, int32_t index, size_t count) {
                                  " is out of range, the model has " + std::to_string(count));
 }
 
-Result<SectionChoice> sectionChoice(const Program &program, trt_section section) {
-  switch (section) {
-  case TRT_SECTION_BEST:
-    return SectionChoice{SectionChoice::Best, Isa::Portable};
-  case TRT_SECTION_PORTABLE:
-    return SectionChoice{SectionChoice::Portable, Isa::Portable};
-  case TRT_SECTION_X86_64_V3:
-    return SectionChoice{SectionChoice::Native, Isa::V3};
-  case TRT_SECTION_X86_64_V4:
-    return SectionChoice{SectionChoice::Native, Isa::Avx512};
-  case TRT_SECTION_NATIVE:
-    break;
-  default:
-    return Status::invalidArgument("unknown section " + std::to_string(section));
-  }
-  for (Isa isa : {Isa::Avx512, Isa::V3}) {
-    for (const NativeSection &candidate : program.sections) {
-      if (candidate.isa == isa && isaSupported(isa)) {
-        return SectionChoice{SectionChoice::Native, isa};
-      }
-    }
-  }
-  return Status::unsupported("the model has no native section that this processor can run; use the "
-                             "portable section");
-}
-
 /// What the executor will choose, for reports.
 const NativeSection *chosenSection(const Program &program, const SectionChoice &choice) {
   const NativeSection *chosen = nullptr;
   for (const NativeSection &section : program.sections) {
     bool isWanted = choice.kind == SectionChoice::Best ||
-                    (choice.kind == SectionChoice::Native && choice.isa == section.isa);
-    if (isWanted && isaSupported(section.isa) && (!chosen || section.isa > chosen->isa)) {
+                    (choice.kind == SectionChoice::Native && choice.target == section.target);
+    if (isWanted && supports(section.target) && (!chosen || section.target > chosen->target)) {
       chosen = &section;
     }
   }
   return chosen;
+}
+
+Result<SectionChoice> sectionChoice(const Program &program, trt_section section) {
+  switch (section) {
+  case TRT_SECTION_BEST:
+    return SectionChoice{SectionChoice::Best, kPortable};
+  case TRT_SECTION_PORTABLE:
+    return SectionChoice{SectionChoice::Portable, kPortable};
+  case TRT_SECTION_X86_64_V3:
+    return SectionChoice{SectionChoice::Native, kX86V3};
+  case TRT_SECTION_X86_64_V4:
+    return SectionChoice{SectionChoice::Native, kX86V4};
+  case TRT_SECTION_AARCH64_NEON:
+    return SectionChoice{SectionChoice::Native, kAarch64Neon};
+  case TRT_SECTION_NATIVE:
+    break;
+  default:
+    return Status::invalidArgument("unknown section " + std::to_string(section));
+  }
+  if (const NativeSection *best =
+          chosenSection(program, SectionChoice{SectionChoice::Best, kPortable})) {
+    return SectionChoice{SectionChoice::Native, best->target};
+  }
+  return Status::unsupported("the model has no native section that this processor can run; use the "
+                             "portable section");
 }
 
 /// Element by element with memcpy, since the source is not aligned.
@@ -123,7 +122,7 @@ Status checkPlaces(const trt_session &session, std::span<const OwnedTensor> outp
 }
 
 void copyToPlaces(trt_session &session, std::span<const OwnedTensor> outputs) {
-  KernelContext context{session.pool.get(), bestIsa(), &processAllocator(), IndexMode::Checked};
+  KernelContext context{session.pool.get(), bestTarget(), &processAllocator(), IndexMode::Checked};
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (session.places[i]) {
       copyView(context, outputs[i].view, *session.places[i]);
@@ -169,7 +168,7 @@ Status makeExecutor(trt_session &session, std::unique_ptr<Executor> &executor) {
   options.memoryLimit = session.options.memory_limit;
   TRACERT_ASSIGN(executor, Executor::create(session.model->program, options));
   const NativeSection *section = chosenSection(*session.model->program, options.section);
-  session.sectionName = section ? isaName(section->isa) : isaName(Isa::Portable);
+  session.sectionName = section ? targetName(section->target) : targetName(kPortable);
   session.codeBytes = section ? section->code.size() : 0;
   return {};
 }

@@ -59,6 +59,8 @@ const char *segmentName(SegmentKind kind) {
     return "test vectors";
   case SegmentKind::Locs:
     return "source locations";
+  case SegmentKind::Recorded:
+    return "recorded graph";
   }
   return "unknown";
 }

@@ -87,7 +87,7 @@ public:
   Stats stats() const override {
     Stats stats = counters;
     runner.addCounts(stats);
-    stats.section = core.section ? core.section->isa : Isa::Portable;
+    stats.section = core.section ? core.section->target : kPortable;
     stats.arenaBytes = largestArena();
     return stats;
   }
@@ -295,7 +295,7 @@ private:
 const NativeSection *bestSection(const Program &program) {
   const NativeSection *best = nullptr;
   for (const NativeSection &section : program.sections) {
-    if (isaSupported(section.isa) && (!best || section.isa > best->isa)) {
+    if (supports(section.target) && (!best || section.target > best->target)) {
       best = &section;
     }
   }
@@ -312,17 +312,18 @@ Result<const NativeSection *> chooseSection(const Program &program, const Sectio
     break;
   }
   for (const NativeSection &section : program.sections) {
-    if (section.isa != choice.isa) {
+    if (section.target != choice.target) {
       continue;
     }
-    if (!isaSupported(choice.isa)) {
-      return Status::unsupported("the section for " + std::string(isaName(choice.isa)) +
+    if (!supports(choice.target)) {
+      return Status::unsupported("the section for " + std::string(targetName(choice.target)) +
                                  " cannot run on this processor; use the portable section")
           .withAdvice("use section=\"best\" or section=\"portable\": the bits are the same");
     }
     return &section;
   }
-  return Status::unsupported("the program has no section for " + std::string(isaName(choice.isa)))
+  return Status::unsupported("the program has no section for " +
+                             std::string(targetName(choice.target)))
       .withAdvice(
           "use section=\"best\" or section=\"portable\", or dump the file with this target");
 }
@@ -333,7 +334,7 @@ namespace {
 
 Result<std::unique_ptr<Executor>> createExecutor(std::shared_ptr<const Program> program,
                                                  const ExecutorOptions &options) {
-  TRACERT_TRY(checkIsaLimit());
+  TRACERT_TRY(checkTargetLimit());
   ExecutorCore core;
   TRACERT_ASSIGN(core.section, chooseSection(*program, options.section));
   core.pool = options.pool ? options.pool : &processThreadPool();
@@ -342,10 +343,10 @@ Result<std::unique_ptr<Executor>> createExecutor(std::shared_ptr<const Program> 
     core.budget = std::make_shared<BudgetAllocator>(*core.allocator, options.memoryLimit);
     core.allocator = core.budget.get();
   }
-  core.isa = options.section.kind == SectionChoice::Portable ? Isa::Portable : bestIsa();
+  core.target = options.section.kind == SectionChoice::Portable ? kPortable : bestTarget();
   if (core.section) {
     if (options.section.kind == SectionChoice::Native) {
-      core.isa = options.section.isa;
+      core.target = options.section.target;
     }
     Result<std::shared_ptr<const NativeCode>> code =
         core.section->sharedCode.map(core.section->code, core.section->codeHash);

@@ -20,7 +20,7 @@ inline constexpr uint16_t kContainerMajor = 1;
 inline constexpr uint16_t kContainerMinor = 0;
 inline constexpr uint64_t kSegmentAlignment = 4096;
 inline constexpr uint64_t kTensorAlignment = 64;
-/// More would be a damaged file: one section per target and five kinds.
+/// More would be a damaged file: one section per target and six kinds.
 inline constexpr uint32_t kMaxSegments = 64;
 /// FlatBuffers uses 32-bit signed offsets.
 inline constexpr uint64_t kMaxMetadataBytes = 0x7FFFFFF0;
@@ -44,7 +44,15 @@ struct Preamble {
 };
 static_assert(sizeof(Preamble) == 64);
 
-enum class SegmentKind : uint32_t { Metadata = 1, Weights = 2, Code = 3, Vectors = 4, Locs = 5 };
+enum class SegmentKind : uint32_t {
+  Metadata = 1,
+  Weights = 2,
+  Code = 3,
+  Vectors = 4,
+  Locs = 5,
+  /// Reserved: the graph as recorded (RecordedDef). Not written yet; a loader ignores it.
+  Recorded = 6
+};
 
 struct SegmentEntry {
   uint32_t kind;

@@ -1,14 +1,11 @@
 #include "FileMap.h"
 
 #include "FileFormat.h"
+#include "OperatingSystem.h"
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace tracert {
 namespace {
@@ -17,30 +14,29 @@ Status ioError(const char *what, const std::string &name, int error) {
   return Status::io(std::string("cannot ") + what + " '" + name + "': " + std::strerror(error),
                     error, name);
 }
-Status failure(const char *what, const std::string &name) { return ioError(what, name, errno); }
 
 /// Io unless the descriptor is a regular file.
 Result<uint64_t> regularFileSize(int descriptor, const std::string &name) {
-  struct stat info;
-  if (::fstat(descriptor, &info) != 0) {
-    return failure("read", name);
+  os::FileInfo info;
+  if (int error = os::fileInfo(descriptor, info)) {
+    return ioError("read", name, error);
   }
-  if (S_ISDIR(info.st_mode)) {
+  if (info.kind == os::FileKind::Folder) {
     return ioError("read", name, EISDIR);
   }
-  if (!S_ISREG(info.st_mode)) {
+  if (info.kind != os::FileKind::Regular) {
     return Status::io("cannot read '" + name + "': it is not a regular file", EINVAL, name);
   }
-  return static_cast<uint64_t>(info.st_size);
+  return info.size;
 }
 
 template <class F> Result<MappedFile> withOpened(const std::string &path, F &&use) {
-  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) {
-    return failure("open", path);
+  int descriptor = -1;
+  if (int error = os::openForReading(path, descriptor)) {
+    return ioError("open", path, error);
   }
   Result<MappedFile> file = use(descriptor);
-  ::close(descriptor);
+  (void)os::closeFile(descriptor);
   return file;
 }
 
@@ -63,14 +59,14 @@ Result<MappedFile> mapDescriptor(int descriptor, const std::string &name) {
   if (size == 0) {
     return MappedFile{};
   }
-  void *memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-  if (memory == MAP_FAILED) {
-    return failure("map", name);
+  const void *memory = nullptr;
+  if (int error = os::mapFile(descriptor, size, memory)) {
+    return ioError("map", name, error);
   }
   MappedFile file;
   file.bytes = {static_cast<const uint8_t *>(memory), size};
   file.owner = std::shared_ptr<const void>(
-      memory, [size](const void *mapped) { ::munmap(const_cast<void *>(mapped), size); });
+      memory, [size](const void *mapped) { os::unmapMemory(const_cast<void *>(mapped), size); });
   return file;
 }
 
@@ -85,18 +81,15 @@ Result<MappedFile> readDescriptor(int descriptor, const std::string &name, LoadB
   }
   TRACERT_ASSIGN(std::shared_ptr<uint8_t> copy, allocateFile(size, memory));
   for (uint64_t done = 0; done < size;) {
-    ssize_t count = ::pread(descriptor, copy.get() + done, size - done, static_cast<off_t>(done));
-    if (count < 0 && errno == EINTR) {
-      continue;
-    }
-    if (count < 0) {
-      return failure("read", name);
+    size_t count = 0;
+    if (int error = os::readAt(descriptor, copy.get() + done, size - done, done, count)) {
+      return ioError("read", name, error);
     }
     if (count == 0) {
       return Status::io("cannot read '" + name + "': it became shorter while it was read", EIO,
                         name);
     }
-    done += static_cast<uint64_t>(count);
+    done += count;
   }
   return MappedFile{{copy.get(), size}, copy};
 }

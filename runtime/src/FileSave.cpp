@@ -1,17 +1,11 @@
 #include "FileImage.h"
-
+#include "OperatingSystem.h"
 #include "tracert/SavePath.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
-#include <linux/magic.h>
 #include <optional>
-#include <sys/random.h>
-#include <sys/stat.h>
-#include <sys/statfs.h>
-#include <unistd.h>
 
 namespace tracert {
 namespace {
@@ -30,27 +24,34 @@ std::string folderOf(const std::string &path) {
   return slash == std::string::npos ? "./" : path.substr(0, slash + 1);
 }
 
-const char *kindName(mode_t mode) {
-  return S_ISFIFO(mode) ? "a pipe" : S_ISSOCK(mode) ? "a socket" : "a device";
+const char *kindName(os::FileKind kind) {
+  return kind == os::FileKind::Pipe     ? "a pipe"
+         : kind == os::FileKind::Socket ? "a socket"
+                                        : "a device";
+}
+
+/// Of something the system said: 0 is none.
+Status statusOf(const std::string &path, int error) {
+  return error ? systemError(path, error) : Status();
 }
 
 /// The place that the new file takes, and what is there now.
 struct Place {
   std::string path;
-  std::optional<struct stat> existing;
+  std::optional<os::FileInfo> existing;
 };
 
-Status checkReplaceable(const std::string &path, const struct stat &info) {
-  if (S_ISDIR(info.st_mode)) {
+Status checkReplaceable(const std::string &path, const os::FileInfo &info) {
+  if (info.kind == os::FileKind::Folder) {
     return systemError(path, EISDIR);
   }
-  if (!S_ISREG(info.st_mode)) {
+  if (info.kind != os::FileKind::Regular) {
     return Status::io("cannot write '" + path + "': it is no regular file but " +
-                          kindName(info.st_mode),
+                          kindName(info.kind),
                       EINVAL, path);
   }
   // A rename would replace a file that says it must not be written.
-  return ::access(path.c_str(), W_OK) == 0 ? Status() : systemError(path, errno);
+  return statusOf(path, os::checkWritable(path));
 }
 
 /// Follows symbolic links, so that the file that they name is written and they stay.
@@ -59,37 +60,34 @@ Result<Place> findPlace(const std::string &path) {
     return Status::invalidArgument("a path must not contain a NUL character");
   }
   Place place{path, std::nullopt};
-  struct stat info;
-  if (::stat(path.c_str(), &info) == 0) {
+  os::FileInfo info;
+  int error = os::fileInfo(path, info);
+  if (error == 0) {
     TRACERT_TRY(checkReplaceable(path, info));
     place.existing = info;
-  } else if (errno != ENOENT) {
-    return systemError(path, errno);
+  } else if (error != ENOENT) {
+    return systemError(path, error);
   }
   if (path.empty() || path.back() == '/') {
     return systemError(path, path.empty() ? ENOENT : EISDIR);
   }
   for (int i = 0; i < kMaxLinks; ++i) {
-    if (::lstat(place.path.c_str(), &info) != 0) {
-      return errno == ENOENT ? Result<Place>(std::move(place)) : systemError(path, errno);
+    error = os::linkInfo(place.path, info);
+    if (error) {
+      return error == ENOENT ? Result<Place>(std::move(place)) : systemError(path, error);
     }
-    if (!S_ISLNK(info.st_mode)) {
+    if (info.kind != os::FileKind::Link) {
       return place;
     }
     std::string folder = folderOf(place.path);
-    struct statfs system;
-    if (::statfs(folder.c_str(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC) {
+    if (os::isProcessFolder(folder)) {
       return Status::io("cannot write '" + path +
                             "': it is no regular file but an open one of "
                             "a process",
                         EINVAL, path);
     }
-    char link[4096];
-    ssize_t length = ::readlink(place.path.c_str(), link, sizeof link);
-    if (length < 0 || static_cast<size_t>(length) == sizeof link) {
-      return systemError(path, length < 0 ? errno : ENAMETOOLONG);
-    }
-    std::string target(link, static_cast<size_t>(length));
+    std::string target;
+    TRACERT_TRY(statusOf(path, os::readLink(place.path, target)));
     place.path = target[0] == '/' ? target : folder + target;
   }
   return systemError(path, ELOOP);
@@ -104,7 +102,7 @@ public:
   ~TemporaryFile() {
     close();
     if (!name.empty()) {
-      ::unlink(name.c_str());
+      os::removeFile(name);
     }
   }
 
@@ -115,45 +113,31 @@ public:
     std::string base = place.path.substr(place.path.rfind('/') + 1).substr(0, kMaxNameBytes);
     for (int attempt = 0; attempt < 100; ++attempt) {
       uint64_t random = 0;
-      if (::getrandom(&random, sizeof random, 0) != sizeof random) {
-        return systemError(userPath, errno);
-      }
+      TRACERT_TRY(statusOf(userPath, os::randomBits(random)));
       char suffix[40];
       std::snprintf(suffix, sizeof suffix, ".%016llx.partial",
                     static_cast<unsigned long long>(random));
       std::string candidate = folder + base + suffix;
       // Nobody may read what replaces a private file, not even for a moment.
-      descriptor = ::open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                          place.existing ? 0600 : 0666);
-      if (descriptor >= 0) {
+      int error = os::createFile(candidate, place.existing ? 0600 : 0666, descriptor);
+      if (error == 0) {
         name = std::move(candidate);
         return {};
       }
-      if (errno != EEXIST) {
-        break;
+      if (error != EEXIST) {
+        return systemError(userPath, error);
       }
     }
-    return systemError(userPath, errno);
+    return systemError(userPath, EEXIST);
   }
 
   Status write(const void *data, size_t size) {
-    const char *bytes = static_cast<const char *>(data);
-    while (size > 0) {
-      ssize_t written = ::write(descriptor, bytes, size);
-      if (written < 0 && errno == EINTR) {
-        continue;
-      }
-      if (written < 0) {
-        return systemError(userPath, errno);
-      }
-      bytes += written;
-      size -= static_cast<size_t>(written);
-    }
-    return {};
+    return statusOf(userPath, os::writeFile(descriptor, data, size));
   }
 
   Status writeImage(const FileImage &image) {
-    static constexpr char zeros[4096] = {};
+    // Not constant: then they would take 4 KiB of the library.
+    static char zeros[4096];
     uint64_t at = 0;
     for (const FileImage::Piece &piece : image.pieces) {
       while (at < piece.offset) {
@@ -170,41 +154,24 @@ public:
   /// The bytes are on the disk, with owner and mode of the file that is replaced.
   Status finish() {
     if (place.existing) {
-      // Only the superuser may give a file away; the mode comes after, since this clears bits.
-      (void)!::fchown(descriptor, place.existing->st_uid, place.existing->st_gid);
-      if (::fchmod(descriptor, place.existing->st_mode & 0777) != 0) {
-        return systemError(userPath, errno);
-      }
+      TRACERT_TRY(statusOf(userPath, os::setOwnerAndMode(descriptor, *place.existing)));
     }
-    if (::fsync(descriptor) != 0) {
-      return systemError(userPath, errno);
-    }
-    int closing = std::exchange(descriptor, -1);
-    return ::close(closing) == 0 ? Status() : systemError(userPath, errno);
+    TRACERT_TRY(statusOf(userPath, os::syncFile(descriptor)));
+    return statusOf(userPath, os::closeFile(std::exchange(descriptor, -1)));
   }
 
   Status rename() {
-    if (::rename(name.c_str(), place.path.c_str()) != 0) {
-      return systemError(userPath, errno);
-    }
+    TRACERT_TRY(statusOf(userPath, os::renameFile(name, place.path)));
     name.clear();
-    syncFolder();
+    // The rename itself reaches the disk with the folder; the file is complete either way.
+    os::syncFolder(folderOf(place.path));
     return {};
   }
 
 private:
   void close() {
     if (descriptor >= 0) {
-      ::close(std::exchange(descriptor, -1));
-    }
-  }
-
-  /// The rename itself reaches the disk with the folder; the file is complete either way.
-  void syncFolder() const {
-    int handle = ::open(folderOf(place.path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (handle >= 0) {
-      (void)::fsync(handle);
-      ::close(handle);
+      (void)os::closeFile(std::exchange(descriptor, -1));
     }
   }
 
@@ -218,8 +185,7 @@ private:
 
 Status checkSavePath(const std::string &path) {
   TRACERT_ASSIGN(Place place, findPlace(path));
-  return ::access(folderOf(place.path).c_str(), W_OK | X_OK) == 0 ? Status()
-                                                                  : systemError(path, errno);
+  return statusOf(path, os::checkFolderWritable(folderOf(place.path)));
 }
 
 Status saveFileImage(const FileImage &image, const std::string &path, const FileCheck &check,

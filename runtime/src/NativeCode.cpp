@@ -1,17 +1,16 @@
 #include "NativeCode.h"
 
 #include "ContentHash.h"
+#include "OperatingSystem.h"
 
-#include <cerrno>
 #include <cstring>
 #include <new>
-#include <sys/mman.h>
 
 namespace tracert {
 
 NativeCode::~NativeCode() {
   if (memory) {
-    munmap(memory, size);
+    os::unmapMemory(memory, size);
   }
 }
 
@@ -21,17 +20,18 @@ Result<std::shared_ptr<const NativeCode>> NativeCode::map(std::span<const uint8_
   if (code.empty()) {
     return std::shared_ptr<const NativeCode>(std::move(mapped));
   }
-  void *memory =
-      mmap(nullptr, code.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) {
-    return Status::io(std::string("cannot map memory for native code: ") + std::strerror(errno));
+  int error = 0;
+  void *memory = os::mapMemory(code.size(), error);
+  if (error) {
+    return Status::io(std::string("cannot map memory for native code: ") + std::strerror(error));
   }
   mapped->memory = memory;
   mapped->size = code.size();
   std::memcpy(memory, code.data(), code.size());
   // Never writable and executable at once.
-  if (mprotect(memory, code.size(), PROT_READ | PROT_EXEC) != 0) {
-    return Status::io(std::string("cannot make native code executable: ") + std::strerror(errno));
+  error = os::makeExecutable(memory, code.size());
+  if (error) {
+    return Status::io(std::string("cannot make native code executable: ") + std::strerror(error));
   }
   // Read back now that nothing can write it: what is checked is what runs.
   if (hash && contentHash(memory, code.size()) != *hash) {

@@ -47,14 +47,14 @@ struct ExecutorCore {
   /// The same, when memory has a limit.
   std::shared_ptr<BudgetAllocator> budget;
   /// Level of the library kernels.
-  Isa isa = Isa::Portable;
+  Target target = kPortable;
   /// The chosen section's schedule; for the portable one, RunOp of each op in order.
   std::vector<Instruction> schedule;
 
   KernelContext context(OpIndex op) const {
-    return {pool, isa, allocator, program->ops[op].indexMode};
+    return {pool, target, allocator, program->ops[op].indexMode};
   }
-  KernelContext copyContext() const { return {pool, isa, allocator, IndexMode::Checked}; }
+  KernelContext copyContext() const { return {pool, target, allocator, IndexMode::Checked}; }
   /// Not Ok when the run is to end; results of the step before may be of no use then.
   Status checkControl() const {
     const RunControl *control = currentRunControl();

@@ -17,6 +17,7 @@ bool wantsHash(SegmentKind kind, const LoadOptions &options) {
     return true;
   case SegmentKind::Weights:
   case SegmentKind::Vectors:
+  case SegmentKind::Recorded:
     return options.verifyAll;
   case SegmentKind::Code:
     // Checked on the copy that becomes executable; here only when it is not loaded.

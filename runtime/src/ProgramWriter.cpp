@@ -140,7 +140,7 @@ private:
     return schema::CreateStoredTensorDef(builder, typeOffset, segment.add(tensorType, data));
   }
 
-  fb::Offset<schema::AttrDef> attr(const AttrValue &value) {
+  fb::Offset<schema::AttrDef> attr(std::string_view name, const AttrValue &value) {
     fb::Offset<fb::Vector<int64_t>> ints = dims(value.asInts());
     fb::Offset<fb::Vector<fb::Offset<schema::IndexItemDef>>> items;
     bool advancedFirst = false;
@@ -155,6 +155,7 @@ private:
       items = builder.CreateVector(list);
       advancedFirst = value.asIndex().advancedFirst;
     }
+    auto nameOffset = builder.CreateSharedString(name.data(), name.size());
     bool isInteger = value.kind() == AttrKind::Int || value.kind() == AttrKind::Bool;
     bool isScalar = value.kind() == AttrKind::Scalar;
     DType dtype = isScalar ? value.asScalar().dtype : value.asDType();
@@ -164,14 +165,14 @@ private:
     return schema::CreateAttrDef(
         builder, static_cast<uint8_t>(value.kind()), isInteger ? value.asInt() : 0,
         hasDType ? static_cast<uint8_t>(dtype) : 0, hasBits ? value.asScalar().bits : 0, ints,
-        items, advancedFirst, text);
+        items, advancedFirst, text, nameOffset);
   }
 
   fb::Offset<schema::OpDef> op(const OpDef &def) {
     const OpInfo &info = def.call.info();
     Offsets<schema::AttrDef> attrs;
-    for (const AttrValue &value : def.call.attrs) {
-      attrs.push_back(attr(value));
+    for (size_t i = 0; i < def.call.attrs.size(); ++i) {
+      attrs.push_back(attr(info.attrs[i].name, def.call.attrs[i]));
     }
     auto attrsOffset = attrs.empty() ? 0 : builder.CreateVector(attrs);
     auto name = builder.CreateSharedString(info.name.data(), info.name.size());
@@ -216,9 +217,9 @@ private:
     }
     auto blocksOffset = builder.CreateVector(blocks);
     auto kernelsOffset = builder.CreateVector(kernels);
-    auto isa = builder.CreateString(std::string(isaName(def.isa)));
+    auto target = builder.CreateString(std::string(targetName(def.target)));
     auto covered = numbers(def.coveredOps);
-    return schema::CreateSectionDef(builder, isa, blocksOffset, kernelsOffset, covered,
+    return schema::CreateSectionDef(builder, target, blocksOffset, kernelsOffset, covered,
                                     codeSegment);
   }
 

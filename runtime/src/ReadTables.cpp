@@ -3,6 +3,9 @@
 #include "CheckedMath.h"
 #include "ContentHash.h"
 #include "LoadBudget.h"
+#include "ReservedTables.h"
+#include "StoredLists.h"
+#include "tracert/KernelAbi.h"
 #include "tracert/schema/program_generated.h"
 
 namespace tracert {
@@ -15,12 +18,12 @@ Status corrupt(std::string message) { return Status::corruptFile(std::move(messa
 /// Features this build understands; none exist in version 1.
 bool isKnownFeature(std::string_view) { return false; }
 
-class TableReader {
+class TableReader : private StoredLists {
 public:
   TableReader(const Container &container, const LoadOptions &options, HashCheck hashes,
               LoadBudget &memory, Program &program)
-      : container(container), options(options), hashes(hashes), memory(memory), program(program),
-        content(container.segments[0].length + kGraphSlack) {}
+      : StoredLists(container.segments[0].length + kGraphSlack, memory), container(container),
+        options(options), hashes(hashes), program(program) {}
 
   Status run() {
     std::span<const uint8_t> bytes = container.segment(0);
@@ -38,102 +41,11 @@ public:
                        return readVector(def, vector);
                      }));
     TRACERT_TRY(readLocs());
+    TRACERT_TRY(checkReserved(*root));
     return options.portableOnly ? Status() : readSections(*root);
   }
 
 private:
-  template <class Root>
-  Status verifyBuffer(std::span<const uint8_t> bytes, const char *identifier, const char *what) {
-    fb::Verifier::Options limits;
-    limits.max_depth = 16;
-    limits.max_tables = static_cast<fb::uoffset_t>(bytes.size() / 4 + 1);
-    fb::Verifier verifier(bytes.data(), bytes.size(), limits);
-    if (verifier.VerifyBuffer<Root>(identifier)) {
-      return {};
-    }
-    return corrupt(std::string("the ") + what + " tables are damaged");
-  }
-
-  /// Sizes as they are stored, less padding: an offset in a list and the start of its table, a
-  /// list's length, a string's length and final zero.
-  static constexpr uint64_t kItemBytes = 8;
-  static constexpr uint64_t kListBytes = 4;
-  static constexpr uint64_t kStringBytes = 5;
-
-  /// Shared tables could make a small file ask for much memory; nothing we write shares any.
-  Status take(uint64_t stored, uint64_t inMemory) {
-    if (stored > content) {
-      return corrupt("the graph refers to more data than it holds");
-    }
-    content -= stored;
-    return memory.take(inMemory, "the graph");
-  }
-
-  Status text(const fb::String *from, std::string &to) {
-    if (from) {
-      TRACERT_TRY(take(kStringBytes + from->size(), from->size()));
-      to.assign(from->c_str(), from->size());
-    }
-    return {};
-  }
-
-  Status strings(const fb::Vector<fb::Offset<fb::String>> *from, std::vector<std::string> &to) {
-    if (!from) {
-      return {};
-    }
-    TRACERT_TRY(take(kListBytes + sizeof(fb::uoffset_t) * uint64_t(from->size()),
-                     sizeof(std::string) * uint64_t(from->size())));
-    to.resize(from->size());
-    for (fb::uoffset_t i = 0; i < from->size(); ++i) {
-      TRACERT_TRY(text(from->Get(i), to[i]));
-    }
-    return {};
-  }
-
-  /// Appends one item per table: read(table, item).
-  template <class T, class Item, class F>
-  Status each(const fb::Vector<fb::Offset<T>> *from, std::vector<Item> &to, F &&read) {
-    if (!from) {
-      return {};
-    }
-    uint64_t count = from->size();
-    TRACERT_TRY(take(kListBytes + kItemBytes * count, sizeof(Item) * count));
-    to.reserve(to.size() + count);
-    for (const T *table : *from) {
-      TRACERT_TRY(read(*table, to.emplace_back()));
-    }
-    return {};
-  }
-
-  template <class T> Status numbers(const fb::Vector<T> *from, std::vector<T> &to) {
-    if (from) {
-      uint64_t bytes = sizeof(T) * uint64_t(from->size());
-      TRACERT_TRY(take(kListBytes + bytes, bytes));
-      to.assign(from->begin(), from->end());
-    }
-    return {};
-  }
-
-  Status dims(const fb::Vector<int64_t> *from, Dims &to) {
-    if (from) {
-      uint64_t bytes = sizeof(int64_t) * uint64_t(from->size());
-      TRACERT_TRY(take(kListBytes + bytes, bytes));
-      // Bytes, since the verifier checks the alignment of the length only.
-      to.resize(from->size());
-      std::memcpy(to.data(), from->Data(), bytes);
-    }
-    return {};
-  }
-
-  Status dtype(uint8_t raw, DType &to) const {
-    if (!isKnownDType(raw)) {
-      return Status::unsupported("dtype number " + std::to_string(raw) +
-                                 " is not known to this build");
-    }
-    to = static_cast<DType>(raw);
-    return {};
-  }
-
   Status readFeatures(const schema::ProgramDef &root) {
     std::vector<std::string> features;
     TRACERT_TRY(strings(root.required_features(), features));
@@ -180,6 +92,11 @@ private:
                   return readTensor(*def.tensor(), weights, constant.type, constant.data);
                 });
   }
+
+  struct NamedAttr {
+    std::string_view name;
+    AttrValue value;
+  };
 
   /// Of a list whose tables are put elsewhere.
   struct Skipped {};
@@ -256,9 +173,12 @@ private:
     case AttrKind::Float:
       attr = AttrValue::number(std::bit_cast<double>(def.bits()));
       return {};
-    case AttrKind::String:
-      attr = AttrValue::text(def.text() ? def.text()->str() : std::string());
+    case AttrKind::String: {
+      std::string value;
+      TRACERT_TRY(text(def.text(), value));
+      attr = AttrValue::text(std::move(value));
       return {};
+    }
     }
     return corrupt("an attribute has an unknown kind");
   }
@@ -286,6 +206,65 @@ private:
     return {};
   }
 
+  /// By name, whatever their order; by position when no attribute has one, as once written.
+  Status readAttrs(const schema::OpDef &def, OpCall &call) {
+    const OpInfo &info = call.info();
+    std::vector<NamedAttr> read;
+    TRACERT_TRY(each(def.attrs(), read, [&](const schema::AttrDef &from, NamedAttr &attr) {
+      if (from.name()) {
+        attr.name = {from.name()->c_str(), from.name()->size()};
+      }
+      return readAttr(from, attr.value);
+    }));
+    bool isByPosition = !read.empty();
+    for (const NamedAttr &attr : read) {
+      isByPosition = isByPosition && attr.name.empty();
+    }
+    if (isByPosition) {
+      for (NamedAttr &attr : read) {
+        call.attrs.push_back(std::move(attr.value));
+      }
+      return {};
+    }
+    call.attrs.resize(info.attrCount);
+    std::vector<bool> isGiven(info.attrCount, false);
+    for (NamedAttr &attr : read) {
+      size_t place = 0;
+      while (place < info.attrCount && info.attrs[place].name != attr.name) {
+        ++place;
+      }
+      if (place == info.attrCount) {
+        return Status::unsupported("op '" + std::string(info.name) + "' has an attribute '" +
+                                   std::string(attr.name) +
+                                   "', which this build does not know; load the file with a newer "
+                                   "libtracert");
+      }
+      if (isGiven[place]) {
+        return corrupt("op '" + std::string(info.name) + "' has the attribute '" +
+                       std::string(attr.name) + "' twice");
+      }
+      isGiven[place] = true;
+      call.attrs[place] = std::move(attr.value);
+    }
+    return fillMissing(call, isGiven);
+  }
+
+  static Status fillMissing(OpCall &call, const std::vector<bool> &isGiven) {
+    const OpInfo &info = call.info();
+    for (size_t i = 0; i < isGiven.size(); ++i) {
+      if (isGiven[i]) {
+        continue;
+      }
+      std::optional<AttrValue> value = defaultAttr(info.attrs[i]);
+      if (!value) {
+        return corrupt("op '" + std::string(info.name) + "' lacks the attribute '" +
+                       std::string(info.attrs[i].name) + "'");
+      }
+      call.attrs[i] = std::move(*value);
+    }
+    return {};
+  }
+
   Status readOp(const schema::OpDef &def, OpDef &op) {
     std::string_view name(def.name()->c_str(), def.name()->size());
     std::optional<OpKind> kind = opKindFromName(name);
@@ -304,9 +283,12 @@ private:
       return corrupt("op '" + std::string(name) + "' has version 0");
     }
     op.call.kind = *kind;
-    TRACERT_TRY(each(def.attrs(), op.call.attrs, [&](const schema::AttrDef &from, AttrValue &attr) {
-      return readAttr(from, attr);
-    }));
+    if (def.blocks() && def.blocks()->size() > 0) {
+      return Status::unsupported("op '" + std::string(name) +
+                                 "' has blocks of ops, which this build does not know; load the "
+                                 "file with a newer libtracert");
+    }
+    TRACERT_TRY(readAttrs(def, op.call));
     TRACERT_TRY(numbers(def.operands(), op.operands));
     TRACERT_TRY(numbers(def.results(), op.results));
     TRACERT_TRY(numbers(def.source_ops(), op.sourceOps));
@@ -322,6 +304,12 @@ private:
     };
     TRACERT_TRY(each(def.inputs(), vector.inputs, readOne));
     TRACERT_TRY(each(def.outputs(), vector.outputs, readOne));
+    TRACERT_TRY(checkTolerances(def, vector.outputs.size()));
+    std::vector<TestTensor> intermediates;
+    TRACERT_TRY(each(def.intermediates(), intermediates,
+                     [&](const schema::IntermediateDef &from, TestTensor &tensor) {
+                       return readOne(*from.tensor(), tensor);
+                     }));
     return text(def.origin(), vector.origin);
   }
 
@@ -335,7 +323,7 @@ private:
       return {};
     }
     TRACERT_TRY(verifyBuffer<schema::LocsDef>(bytes, nullptr, "source location"));
-    content += bytes.size();
+    allow(bytes.size());
     const auto *root = fb::GetRoot<schema::LocsDef>(bytes.data());
     std::vector<std::string> names;
     TRACERT_TRY(strings(root->files(), names));
@@ -373,17 +361,18 @@ private:
   Status readSection(const schema::SectionDef &def) {
     std::string_view name(def.isa()->c_str(), def.isa()->size());
     NativeSection section;
-    if (name == isaName(Isa::V3)) {
-      section.isa = Isa::V3;
-    } else if (name == isaName(Isa::Avx512)) {
-      section.isa = Isa::Avx512;
-    } else {
-      // A target of a newer version: this build runs another section.
+    std::optional<Target> target = targetFromName(name);
+    if (!target || target->kind == TargetKind::Nvptx || def.kernel_abi() != kKernelAbi) {
+      // For a machine or a contract of another version: this build runs another section.
+      return {};
+    }
+    section.target = *target;
+    if (!isRunnable(def)) {
       return {};
     }
     // Here, not only in the meaning tier: each section copies code.
     for (const NativeSection &other : program.sections) {
-      if (other.isa == section.isa) {
+      if (other.target == section.target) {
         return corrupt("two sections for " + std::string(name));
       }
     }
@@ -445,10 +434,7 @@ private:
   const Container &container;
   const LoadOptions &options;
   HashCheck hashes;
-  LoadBudget &memory;
   Program &program;
-  /// Bytes of the tables that have not been visited.
-  uint64_t content;
   TensorSegment vectors = segmentOf(SegmentKind::Vectors);
 };
 

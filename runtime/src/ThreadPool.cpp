@@ -1,5 +1,6 @@
 #include "tracert/ThreadPool.h"
 
+#include "OperatingSystem.h"
 #include "tracert/RunControl.h"
 
 #include "scalar/FloatMode.h"
@@ -10,10 +11,6 @@
 #include <cstdlib>
 #include <new>
 #include <vector>
-
-#include <immintrin.h>
-#include <pthread.h>
-#include <sched.h>
 
 namespace tracert {
 namespace {
@@ -28,9 +25,20 @@ constexpr int64_t kMaxRanges = 0xFFFF;
 std::atomic<uint32_t> forkCount{0};
 
 void watchForks() {
-  static const int registered =
-      pthread_atfork(nullptr, nullptr, [] { forkCount.fetch_add(1, std::memory_order_relaxed); });
+  static const bool registered = [] {
+    os::atFork(nullptr, nullptr, [] { forkCount.fetch_add(1, std::memory_order_relaxed); });
+    return true;
+  }();
   (void)registered;
+}
+
+/// Tells the processor that this is a loop that waits.
+void pauseProcessor() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("isb");
+#endif
 }
 
 /// Spins until `isDone()` or the spin time has passed; says which.
@@ -41,7 +49,7 @@ template <class Condition> bool spinUntil(Condition isDone) {
       if (isDone()) {
         return true;
       }
-      _mm_pause();
+      pauseProcessor();
     }
   } while (std::chrono::steady_clock::now() < deadline);
   return false;
@@ -79,8 +87,8 @@ struct ThreadPool::Impl {
     stopping.store(true, std::memory_order_release);
     wakeups.fetch_add(1, std::memory_order_release);
     wakeups.notify_all();
-    for (pthread_t worker : workers) {
-      pthread_join(worker, nullptr);
+    for (os::Thread worker : workers) {
+      os::joinThread(worker);
     }
   }
 
@@ -92,12 +100,12 @@ struct ThreadPool::Impl {
     hasStarted = true;
     startedAtFork = forks;
     for (int i = 1; i < threadCount; ++i) {
-      pthread_t worker;
+      os::Thread worker;
       auto entry = [](void *impl) -> void * {
         static_cast<Impl *>(impl)->work();
         return nullptr;
       };
-      if (pthread_create(&worker, nullptr, entry, this) == 0) {
+      if (os::startThread(worker, entry, this)) {
         workers.push_back(worker);
       }
     }
@@ -158,7 +166,7 @@ struct ThreadPool::Impl {
     takeRanges();
     auto isDone = [&] { return unfinished.load(std::memory_order_acquire) == 0; };
     while (!spinUntil(isDone)) {
-      sched_yield();
+      os::yieldProcessor();
     }
     return hasFailed.load(std::memory_order_relaxed);
   }
@@ -175,7 +183,7 @@ struct ThreadPool::Impl {
   uint32_t generation = 0;
   bool hasStarted = false;
   uint32_t startedAtFork = 0;
-  std::vector<pthread_t> workers;
+  std::vector<os::Thread> workers;
 };
 
 ThreadPool::ThreadPool(int threadCount) : impl(std::make_unique<Impl>(threadCount)) {}
@@ -217,18 +225,14 @@ void ThreadPool::parallelFor(int64_t count, RangeFn fn, void *context) {
 namespace {
 
 int usableThreads() {
-  if (const char *text = std::getenv("TRACERT_THREADS")) {
+  if (const char *text = os::environment("TRACERT_THREADS")) {
     char *end = nullptr;
     long wanted = std::strtol(text, &end, 10);
     if (end != text && *end == '\0' && wanted >= 1 && wanted <= 4096) {
       return static_cast<int>(wanted);
     }
   }
-  cpu_set_t cpus;
-  if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0) {
-    return std::max(1, CPU_COUNT(&cpus));
-  }
-  return 1;
+  return os::usableProcessors();
 }
 
 } // namespace

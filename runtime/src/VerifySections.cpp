@@ -10,12 +10,13 @@ class SectionVerifier {
 public:
   SectionVerifier(const Program &program, const NativeSection &section)
       : program(program), section(section),
-        name("section " + std::string(isaName(section.isa)) + ": "),
+        name("section " + std::string(targetName(section.target)) + ": "),
         workLeft(kScheduleWorkPerItem * itemCount(program, section)) {}
 
   Status run() {
-    if (section.isa != Isa::V3 && section.isa != Isa::Avx512) {
-      return bad("unknown ISA level");
+    if (section.target.isPortable() ||
+        targetFromName(targetName(section.target)) != section.target) {
+      return bad("names no target of compiled code");
     }
     if (section.blocks.size() != 1) {
       return bad("has " + std::to_string(section.blocks.size()) + " blocks, expected one");
@@ -284,9 +285,9 @@ Status verifySections(const Program &program) {
   for (size_t i = 0; i < program.sections.size(); ++i) {
     TRACERT_TRY(SectionVerifier(program, program.sections[i]).run());
     for (size_t other = 0; other < i; ++other) {
-      if (program.sections[other].isa == program.sections[i].isa) {
+      if (program.sections[other].target == program.sections[i].target) {
         return Status::corruptFile("two sections for " +
-                                   std::string(isaName(program.sections[i].isa)));
+                                   std::string(targetName(program.sections[i].target)));
       }
     }
   }

@@ -50,6 +50,17 @@ def compiled(tmp_path, names, file=b"named.trc"):
     return path
 
 
+def test_a_section_for_another_kind_of_machine(tmp_path):
+    listed = ok("tracec", "compile", "--list-targets").splitlines()
+    assert listed[:2] == ["cpu", "cpu:portable"] and "cpu:aarch64  (this machine cannot run it)" in listed
+    path = tmp_path / "both.trc"
+    ok("tracec", "compile", SOURCE, "-o", path, "--target=cpu:aarch64", "--target=cpu:x86-64-v3")
+    text = ok("tracec", "inspect", path)
+    assert "section aarch64-neon: " in text and "not for this machine" in text and "section x86-64-v3: " in text
+    assert ".4s" in ok("tracec", "compile", SOURCE, "--compile-to=asm", "--target=cpu:aarch64")
+    assert "nvptx:sm_90" in fails(4, "tracec", "compile", SOURCE, "-o", path, "--target=nvptx:sm_90")
+
+
 # ---------------------------------------------------------------------------------------------- verbs and flags
 
 

@@ -205,6 +205,17 @@ def test_a_section_that_is_not_in_the_file(tmp_path):
     assert 'section="portable"' in str(caught.value).split("\n")[1] and "newer" not in str(caught.value)
 
 
+def test_a_section_for_another_kind_of_machine(tmp_path):
+    path = tmp_path / "both.trc"
+    function = traced_sample()
+    report = function.dump(path, targets=("cpu:aarch64", "cpu:x86-64-v3", "cpu:portable"))
+    loaded = tc.load(path)
+    assert loaded.sections == ["portable", "aarch64-neon", "x86-64-v3"] and "aarch64-neon" not in report["sections"]
+    assert_same(loaded(X, AT), function(tc.tensor(X), tc.tensor(AT)))
+    with pytest.raises(ValueError, match="needs a processor with aarch64-neon"):
+        tc.load(path, section="aarch64")
+
+
 def test_flipped_bytes_never_give_a_wrong_result(dumped, tmp_path):
     """Each flipped byte gives an error or exactly the same results."""
     data = dumped.read_bytes()

@@ -17,11 +17,9 @@
 
 namespace cli {
 
-using tracert::Isa;
+using tracert::Target;
 
 namespace {
-
-constexpr Isa kIsas[] = {Isa::Portable, Isa::V3, Isa::Avx512};
 
 std::string readFile(const std::string &path) {
   int descriptor = path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -51,45 +49,55 @@ void writeText(const std::string &path, const std::string &text) {
   file.finish();
 }
 
-/// cpu: the best level of this machine. cpu:portable adds no section.
-std::vector<Isa> isasOf(const std::vector<std::string> &targets) {
-  std::vector<Isa> isas;
-  auto add = [&](Isa isa) {
-    if (isa != Isa::Portable && std::find(isas.begin(), isas.end(), isa) == isas.end()) {
-      isas.push_back(isa);
-    }
-  };
-  for (const std::string &target : targets.empty() ? std::vector<std::string>{"cpu"} : targets) {
-    if (target == "cpu") {
-      add(tracert::bestIsa());
-      continue;
-    }
-    if (target.rfind("nvptx", 0) == 0) {
-      throw LibraryError(TRT_UNSUPPORTED, "target '" + target + "' is not built into this version");
-    }
-    bool isKnown = false;
-    for (Isa isa : kIsas) {
-      if (target == "cpu:" + std::string(tracert::isaName(isa))) {
-        add(isa);
-        isKnown = true;
-      }
-    }
-    if (!isKnown) {
-      std::vector<std::string> known{"cpu"};
-      for (Isa isa : kIsas) {
-        known.push_back("cpu:" + std::string(tracert::isaName(isa)));
-      }
-      throw UserError(unknownName("target", target, known));
+/// What --target can name beside cpu: processors, in the order of the list of targets.
+std::vector<std::pair<std::string, Target>> namedTargets() {
+  std::vector<std::pair<std::string, Target>> named;
+  for (const tracert::NamedTarget &known : tracert::kTargets) {
+    if (known.target == tracert::kAarch64Neon) {
+      named.push_back({"cpu:aarch64", known.target});
+    } else if (known.target.kind != tracert::TargetKind::Nvptx) {
+      named.push_back({"cpu:" + std::string(known.name), known.target});
     }
   }
-  return isas;
+  return named;
+}
+
+/// cpu: the best level of this machine. cpu:portable adds no section.
+std::vector<Target> targetsOf(const std::vector<std::string> &names) {
+  std::vector<Target> targets;
+  auto add = [&](Target target) {
+    if (!target.isPortable() &&
+        std::find(targets.begin(), targets.end(), target) == targets.end()) {
+      targets.push_back(target);
+    }
+  };
+  const auto named = namedTargets();
+  for (const std::string &name : names.empty() ? std::vector<std::string>{"cpu"} : names) {
+    if (name == "cpu") {
+      add(tracert::bestTarget());
+      continue;
+    }
+    if (name.rfind("nvptx", 0) == 0) {
+      throw LibraryError(TRT_UNSUPPORTED, "target '" + name + "' is not built into this version");
+    }
+    auto found = std::find_if(named.begin(), named.end(),
+                              [&](const auto &known) { return known.first == name; });
+    if (found == named.end()) {
+      std::vector<std::string> known{"cpu"};
+      for (const auto &each : named) {
+        known.push_back(each.first);
+      }
+      throw UserError(unknownName("target", name, known));
+    }
+    add(found->second);
+  }
+  return targets;
 }
 
 int listTargets() {
   printLine("cpu");
-  for (Isa isa : kIsas) {
-    printLine("cpu:" + std::string(tracert::isaName(isa)) +
-              (tracert::isaSupported(isa) ? "" : "  (this machine cannot run it)"));
+  for (const auto &[name, target] : namedTargets()) {
+    printLine(name + (tracert::supports(target) ? "" : "  (this machine cannot run it)"));
   }
   return kOk;
 }
@@ -147,7 +155,7 @@ int compileVerb(const CompileOptions &options) {
     check(tracert::checkSavePath(options.output));
   }
   tracec::CompileOptions compile;
-  compile.targets = isasOf(options.targets);
+  compile.targets = targetsOf(options.targets);
   compile.optLevel = static_cast<int>(options.optLevel);
   compile.timing = options.timing;
   std::string text = readFile(options.input);

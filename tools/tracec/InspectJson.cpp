@@ -127,7 +127,7 @@ private:
     json.beginArray();
     json.value("portable");
     for (const NativeSection &section : program.sections) {
-      json.value(std::string(isaName(section.isa)));
+      json.value(std::string(targetName(section.target)));
     }
     json.endArray();
     list("ledger", program.ledger, [&](const std::string &line) { json.value(line); });
@@ -202,7 +202,7 @@ private:
     for (size_t s = 0; s < program.sections.size(); ++s) {
       const NativeSection &section = program.sections[s];
       int kernel = view.kernelOf(s, index);
-      json.key(std::string(isaName(section.isa)));
+      json.key(std::string(targetName(section.target)));
       kernel < 0 ? json.null() : json.value(section.kernels[static_cast<size_t>(kernel)].name);
     }
     json.endObject();
@@ -233,7 +233,7 @@ private:
   void addKernel(size_t s, size_t k) {
     const KernelDef &kernel = program.sections[s].kernels[k];
     json.beginObject();
-    json.field("section", std::string(isaName(program.sections[s].isa)));
+    json.field("section", std::string(targetName(program.sections[s].target)));
     json.field("name", kernel.name);
     json.field("code_offset", kernel.codeOffset);
     addIds("ops", view.coveredBy(s, k));

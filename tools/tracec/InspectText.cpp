@@ -115,11 +115,11 @@ private:
     printLine("section portable: " + countText(program.ops.size(), "op"));
     for (size_t s = 0; s < program.sections.size(); ++s) {
       const NativeSection &section = program.sections[s];
-      printLine("section " + std::string(isaName(section.isa)) + ": " +
+      printLine("section " + std::string(targetName(section.target)) + ": " +
                 countText(section.kernels.size(), "kernel") + " for " +
                 std::to_string(view.coveredCount(s)) + " of " +
                 countText(program.ops.size(), "op") + ", " + bytesText(section.code.size()) +
-                " of code" + (isaSupported(section.isa) ? "" : ", not for this machine"));
+                " of code" + (supports(section.target) ? "" : ", not for this machine"));
     }
   }
 
@@ -201,7 +201,7 @@ private:
             : view.typeText(kernel.domainValue) + " of " + view.valueName(kernel.domainValue);
     char cost[32];
     std::snprintf(cost, sizeof cost, "%.3g", static_cast<double>(kernel.nanosecondsPerElement));
-    printLine("kernel " + kernel.name + " (" + std::string(isaName(program.sections[s].isa)) +
+    printLine("kernel " + kernel.name + " (" + std::string(targetName(program.sections[s].target)) +
               "): code at " + grouped(kernel.codeOffset) + ", over " + domain +
               (kernel.isFlat ? " as one axis" : "") + ", split " + splitName(kernel.split) + ", " +
               cost + " ns per element");

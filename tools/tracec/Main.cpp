@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
   cli::addBenchVerb(app, options);
   CLI::App *inspect = cli::addInspectVerb(app, inspectOptions);
   return cli::runTool(app, options.tool, argc, argv, [&] {
-    cli::check(tracert::checkIsaLimit());
+    cli::check(tracert::checkTargetLimit());
     if (compile->parsed()) {
       return cli::compileVerb(compileOptions);
     }

@@ -162,7 +162,7 @@ std::string ProgramView::kernelText(OpIndex op) const {
     std::string name = kernel < 0 ? outside : section.kernels[static_cast<size_t>(kernel)].name;
     first = s == 0 ? name : first;
     isSame = isSame && name == first;
-    text += (text.empty() ? "" : " ") + std::string(isaName(section.isa)) + ":" + name;
+    text += (text.empty() ? "" : " ") + std::string(targetName(section.target)) + ":" + name;
   }
   return isSame ? first : text;
 }

@@ -30,14 +30,17 @@ int exitCodeOf(trt_status status) {
 }
 
 trt_section sectionOf(const std::string &name) {
-  static const std::map<std::string, trt_section> names{
-      {"best", TRT_SECTION_BEST},           {"portable", TRT_SECTION_PORTABLE},
-      {"native", TRT_SECTION_NATIVE},       {"cpu", TRT_SECTION_NATIVE},
-      {"x86-64-v3", TRT_SECTION_X86_64_V3}, {"x86-64-v4", TRT_SECTION_X86_64_V4}};
+  static const std::map<std::string, trt_section> names{{"best", TRT_SECTION_BEST},
+                                                        {"portable", TRT_SECTION_PORTABLE},
+                                                        {"native", TRT_SECTION_NATIVE},
+                                                        {"cpu", TRT_SECTION_NATIVE},
+                                                        {"x86-64-v3", TRT_SECTION_X86_64_V3},
+                                                        {"x86-64-v4", TRT_SECTION_X86_64_V4},
+                                                        {"aarch64-neon", TRT_SECTION_AARCH64_NEON}};
   auto found = names.find(name);
   if (found == names.end()) {
-    throw UserError(
-        unknownName("section", name, {"best", "portable", "native", "x86-64-v3", "x86-64-v4"}));
+    throw UserError(unknownName(
+        "section", name, {"best", "portable", "native", "x86-64-v3", "x86-64-v4", "aarch64-neon"}));
   }
   return found->second;
 }

@@ -12,8 +12,8 @@ namespace {
 void addSection(CLI::App &verb, Options &options, bool isRepeatable) {
   CLI::Option *option = verb.add_option(
       "--section", options.sections,
-      isRepeatable ? "best, portable, native, x86-64-v3 or x86-64-v4; may be repeated"
-                   : "best, portable, native, x86-64-v3 or x86-64-v4");
+      isRepeatable ? "best, portable, native, x86-64-v3, x86-64-v4 or aarch64-neon; may be repeated"
+                   : "best, portable, native, x86-64-v3, x86-64-v4 or aarch64-neon");
   option->allow_extra_args(false);
   if (!isRepeatable) {
     option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::Throw);

@@ -16,9 +16,9 @@
 #include <mutex>
 
 using namespace mlir;
-using tracert::Isa;
 using tracert::Result;
 using tracert::Status;
+using tracert::Target;
 
 namespace tracec {
 
@@ -62,11 +62,16 @@ static Compiler &compiler() {
   return *instance;
 }
 
-static std::string cacheKey(kernel::FuncOp func, Isa isa) {
+static Status checkTarget(Target target) {
+  return target.isPortable() ? Status::compile("there is no compiled code for the portable level")
+                             : Status();
+}
+
+static std::string cacheKey(kernel::FuncOp func, Target target) {
   auto stripped = cast<kernel::FuncOp>(func->clone());
   stripped.setSymName(kernelEntryName);
   stripped.setSourceOps({});
-  std::string key(1, static_cast<char>('0' + static_cast<int>(isa)));
+  std::string key(tracert::targetName(target));
   llvm::raw_string_ostream stream(key);
   stripped->print(stream,
                   OpPrintingFlags().enableDebugInfo(false).useLocalScope().assumeVerified());
@@ -75,7 +80,7 @@ static std::string cacheKey(kernel::FuncOp func, Isa isa) {
 }
 
 /// The kernel as optimised LLVM IR with all it calls. Diagnostics become the status.
-static Result<std::unique_ptr<llvm::Module>> buildModule(kernel::FuncOp func, Isa isa,
+static Result<std::unique_ptr<llvm::Module>> buildModule(kernel::FuncOp func, Target target,
                                                          IrContext &ir, CompileTimes &times) {
   std::string diagnostics;
   ScopedDiagnosticHandler handler(func.getContext(), [&](Diagnostic &diagnostic) {
@@ -83,27 +88,27 @@ static Result<std::unique_ptr<llvm::Module>> buildModule(kernel::FuncOp func, Is
     return success();
   });
   ToLlvmTimes toLlvm;
-  std::unique_ptr<llvm::Module> module = kernelToLlvm(func, isa, ir.context, toLlvm);
+  std::unique_ptr<llvm::Module> module = kernelToLlvm(func, target, ir.context, toLlvm);
   times.lowerNanoseconds += toLlvm.lowerNanoseconds;
   times.translateNanoseconds += toLlvm.translateNanoseconds;
   if (!module) {
     return Status::compile("kernel '" + func.getSymName().str() + "': " + diagnostics);
   }
   Stopwatch watch;
-  if (Status status = ir.library.link(*module, isa); !status.ok()) {
+  if (Status status = ir.library.link(*module, target); !status.ok()) {
     return Status::compile("kernel '" + func.getSymName().str() + "': " + status.message());
   }
   times.linkNanoseconds += watch.lap();
-  optimizeModule(*module, isa);
+  optimizeModule(*module, target);
   times.optimizeNanoseconds += watch.lap();
   return module;
 }
 
-static Result<FlatBlob> compileOne(kernel::FuncOp func, Isa isa, IrContext &ir,
+static Result<FlatBlob> compileOne(kernel::FuncOp func, Target target, IrContext &ir,
                                    CompileTimes &times) {
-  TRACERT_ASSIGN(std::unique_ptr<llvm::Module> module, buildModule(func, isa, ir, times));
+  TRACERT_ASSIGN(std::unique_ptr<llvm::Module> module, buildModule(func, target, ir, times));
   Stopwatch watch;
-  TRACERT_ASSIGN(auto object, emitModule(*module, isa, llvm::CodeGenFileType::ObjectFile));
+  TRACERT_ASSIGN(auto object, emitModule(*module, target, llvm::CodeGenFileType::ObjectFile));
   times.emitNanoseconds += watch.lap();
   Result<FlatBlob> blob = flattenObject(object, kernelEntryName);
   times.fixNanoseconds += watch.lap();
@@ -113,22 +118,25 @@ static Result<FlatBlob> compileOne(kernel::FuncOp func, Isa isa, IrContext &ir,
   return blob;
 }
 
-Result<CompiledKernels> compileKernels(ModuleOp module, Isa isa) {
-  if (isa == Isa::Portable) {
-    return Status::compile("there is no compiled code for the portable level");
-  }
+/// What traps when it is executed: int3, and udf on aarch64.
+static uint8_t paddingByte(Target target) {
+  return target.kind == tracert::TargetKind::X86 ? 0xCC : 0;
+}
+
+Result<CompiledKernels> compileKernels(ModuleOp module, Target target) {
+  TRACERT_TRY(checkTarget(target));
   Compiler &state = compiler();
   CompiledKernels result;
   for (auto func : module.getOps<kernel::FuncOp>()) {
-    std::string key = cacheKey(func, isa);
+    std::string key = cacheKey(func, target);
     std::lock_guard lock(state.mutex);
     const FlatBlob *blob = state.cache.find(key);
     if (!blob) {
-      TRACERT_ASSIGN(FlatBlob fresh, compileOne(func, isa, state.irContext(), state.times));
+      TRACERT_ASSIGN(FlatBlob fresh, compileOne(func, target, state.irContext(), state.times));
       ++state.compiled;
       blob = &state.cache.add(std::move(key), std::move(fresh));
     }
-    result.code.resize(llvm::alignTo(result.code.size(), kBlobAlignment), 0xCC);
+    result.code.resize(llvm::alignTo(result.code.size(), kBlobAlignment), paddingByte(target));
     result.entries.push_back(result.code.size() + blob->entry);
     result.code.insert(result.code.end(), blob->bytes.begin(), blob->bytes.end());
   }
@@ -150,23 +158,21 @@ CompileTimes compileTimes() {
   return compiler().times;
 }
 
-Result<std::string> printKernels(ModuleOp module, Isa isa, CodeText what) {
-  if (isa == Isa::Portable) {
-    return Status::compile("there is no compiled code for the portable level");
-  }
+Result<std::string> printKernels(ModuleOp module, Target target, CodeText what) {
+  TRACERT_TRY(checkTarget(target));
   std::lock_guard lock(compiler().mutex);
   std::string text;
   llvm::raw_string_ostream stream(text);
   for (auto func : module.getOps<kernel::FuncOp>()) {
     CompileTimes times;
     TRACERT_ASSIGN(std::unique_ptr<llvm::Module> built,
-                   buildModule(func, isa, compiler().irContext(), times));
+                   buildModule(func, target, compiler().irContext(), times));
     stream << (what == CodeText::LlvmIr ? "; " : "# ") << func.getSymName() << "\n";
     if (what == CodeText::LlvmIr) {
       built->print(stream, nullptr);
       continue;
     }
-    TRACERT_ASSIGN(auto assembly, emitModule(*built, isa, llvm::CodeGenFileType::AssemblyFile));
+    TRACERT_ASSIGN(auto assembly, emitModule(*built, target, llvm::CodeGenFileType::AssemblyFile));
     stream << llvm::StringRef(assembly.data(), assembly.size());
   }
   return text;

@@ -1,6 +1,6 @@
 /// Machine code from kernels: position-independent, flat, checked.
 ///
-///   TRACERT_ASSIGN(CompiledKernels compiled, compileKernels(module, Isa::Avx512));
+///   TRACERT_ASSIGN(CompiledKernels compiled, compileKernels(module, kX86V4));
 ///   section.code = compiled.code; kernelDef.codeOffset = compiled.entries[i];
 ///
 /// `module` holds kernel.func ops; entries follow their order. Each kernel's code lies at a 64-byte
@@ -12,22 +12,12 @@
 /// Compile, with the kernel's name; they are our bugs. Thread safe; compilations take turns.
 #pragma once
 
-#include "tracert/Kernels.h"
-
-#include "mlir/IR/BuiltinOps.h"
-
-#include <vector>
+#include "Codegen/CodeGenerator.h"
 
 namespace tracec {
 
-struct CompiledKernels {
-  std::vector<uint8_t> code;
-  /// Byte offset in `code` of each kernel's entry (tracert::KernelEntry).
-  std::vector<uint64_t> entries;
-};
-
-/// Isa::Avx512 or Isa::V3.
-tracert::Result<CompiledKernels> compileKernels(mlir::ModuleOp module, tracert::Isa isa);
+/// kX86V4, kX86V3 or kAarch64Neon.
+tracert::Result<CompiledKernels> compileKernels(mlir::ModuleOp module, tracert::Target target);
 
 /// How many kernels this process has compiled (cache hits do not count).
 uint64_t kernelsCompiled();
@@ -46,7 +36,7 @@ struct CompileTimes {
 CompileTimes compileTimes();
 
 /// The text that --compile-to=asm and =llvm print. Not cached, not counted.
-enum class CodeText : uint8_t { LlvmIr, Assembly };
-tracert::Result<std::string> printKernels(mlir::ModuleOp module, tracert::Isa isa, CodeText what);
+tracert::Result<std::string> printKernels(mlir::ModuleOp module, tracert::Target target,
+                                          CodeText what);
 
 } // namespace tracec

@@ -21,22 +21,26 @@
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 using namespace llvm;
-using tracert::Isa;
 using tracert::Result;
 using tracert::Status;
 
 namespace tracec {
 
-static std::unique_ptr<TargetMachine> makeTargetMachine(Isa isa) {
+static std::unique_ptr<TargetMachine> makeTargetMachine(tracert::Target level) {
   static const bool initialized = [] {
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
     return true;
   }();
   (void)initialized;
-  Triple triple("x86_64-unknown-linux-gnu");
+  bool isX86 = level.kind == tracert::TargetKind::X86;
+  Triple triple(isX86 ? "x86_64-unknown-linux-gnu" : "aarch64-unknown-linux-gnu");
   std::string error;
   const Target *target = TargetRegistry::lookupTarget(triple, error);
   if (!target) {
@@ -48,23 +52,32 @@ static std::unique_ptr<TargetMachine> makeTargetMachine(Isa isa) {
   options.FunctionSections = false;
   options.DataSections = false;
   options.UseInitArray = true;
-  StringRef cpu = isa == Isa::Avx512 ? "x86-64-v4" : "x86-64-v3";
+  StringRef cpu = level == tracert::kX86V4   ? "x86-64-v4"
+                  : level == tracert::kX86V3 ? "x86-64-v3"
+                                             : "generic";
+  // The tiny model of aarch64 reaches a megabyte around an instruction without regard to pages, so
+  // that a blob may lie anywhere.
+  CodeModel::Model model = isX86 ? CodeModel::Small : CodeModel::Tiny;
   return std::unique_ptr<TargetMachine>(target->createTargetMachine(
-      triple, cpu, "", options, Reloc::PIC_, CodeModel::Small, CodeGenOptLevel::Default));
+      triple, cpu, "", options, Reloc::PIC_, model, CodeGenOptLevel::Default));
 }
 
-static TargetMachine *targetMachine(Isa isa) {
-  static std::unique_ptr<TargetMachine> avx512 = makeTargetMachine(Isa::Avx512);
-  static std::unique_ptr<TargetMachine> v3 = makeTargetMachine(Isa::V3);
-  return isa == Isa::Avx512 ? avx512.get() : v3.get();
+static TargetMachine *targetMachine(tracert::Target target) {
+  // Made when first needed; the caller holds the compiler's lock.
+  static std::unique_ptr<TargetMachine> machines[std::size(tracert::kTargets)];
+  std::unique_ptr<TargetMachine> &machine = machines[tracert::targetIndex(target)];
+  if (!machine) {
+    machine = makeTargetMachine(target);
+  }
+  return machine.get();
 }
 
-void optimizeModule(Module &module, Isa isa) {
+void optimizeModule(Module &module, tracert::Target target) {
   LoopAnalysisManager loopAnalyses;
   FunctionAnalysisManager functionAnalyses;
   CGSCCAnalysisManager callGraphAnalyses;
   ModuleAnalysisManager moduleAnalyses;
-  PassBuilder passBuilder(targetMachine(isa));
+  PassBuilder passBuilder(targetMachine(target));
   passBuilder.registerModuleAnalyses(moduleAnalyses);
   passBuilder.registerCGSCCAnalyses(callGraphAnalyses);
   passBuilder.registerFunctionAnalyses(functionAnalyses);
@@ -87,16 +100,18 @@ void optimizeModule(Module &module, Isa isa) {
   passes.run(module, moduleAnalyses);
 }
 
-Result<SmallVector<char, 0>> emitModule(Module &module, Isa isa, CodeGenFileType fileType) {
-  TargetMachine *machine = targetMachine(isa);
+Result<SmallVector<char, 0>> emitModule(Module &module, tracert::Target target,
+                                        CodeGenFileType fileType) {
+  TargetMachine *machine = targetMachine(target);
   if (!machine) {
-    return Status::compile("this LLVM has no x86-64 target");
+    return Status::compile("this LLVM does not know " + std::string(tracert::targetName(target)));
   }
   SmallVector<char, 0> bytes;
   raw_svector_ostream stream(bytes);
   legacy::PassManager passes;
   if (machine->addPassesToEmitFile(passes, stream, nullptr, fileType, /*DisableVerify=*/true)) {
-    return Status::compile("this LLVM cannot emit x86-64 objects");
+    return Status::compile("this LLVM emits no objects for " +
+                           std::string(tracert::targetName(target)));
   }
   passes.run(module);
   return bytes;

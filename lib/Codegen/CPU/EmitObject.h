@@ -1,7 +1,7 @@
 /// EmitObject: the short pass list, then an ELF object or assembly text.
 ///
-///   optimizeModule(*module, Isa::Avx512);
-///   TRACERT_ASSIGN(llvm::SmallVector<char, 0> object, emitModule(*module, isa, ObjectFile));
+///   optimizeModule(*module, kX86V4);
+///   TRACERT_ASSIGN(llvm::SmallVector<char, 0> object, emitModule(*module, target, ObjectFile));
 ///
 /// No vectoriser, no unrolling: the vector code is final when it arrives. One caller at a time.
 #pragma once
@@ -14,9 +14,9 @@
 
 namespace tracec {
 
-void optimizeModule(llvm::Module &module, tracert::Isa isa);
+void optimizeModule(llvm::Module &module, tracert::Target target);
 
-tracert::Result<llvm::SmallVector<char, 0>> emitModule(llvm::Module &module, tracert::Isa isa,
+tracert::Result<llvm::SmallVector<char, 0>> emitModule(llvm::Module &module, tracert::Target target,
                                                        llvm::CodeGenFileType fileType);
 
 } // namespace tracec

@@ -6,6 +6,8 @@
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <optional>
+
 using namespace llvm;
 using namespace llvm::object;
 using tracert::Result;
@@ -55,7 +57,7 @@ Status Flattener::place(const ELFSectionRef &section) {
                            std::to_string(alignment));
   }
   // Padding between code and data, and between code and code, traps when executed.
-  bytes.resize(alignTo(bytes.size(), alignment), 0xCC);
+  bytes.resize(alignTo(bytes.size(), alignment), file.getEMachine() == ELF::EM_X86_64 ? 0xCC : 0);
   offsets[section.getIndex()] = bytes.size();
   bytes.insert(bytes.end(), contents->begin(), contents->end());
   return {};
@@ -105,10 +107,70 @@ Result<uint64_t> Flattener::addressOf(const ELFSymbolRef &symbol) {
   return placed->second + *value;
 }
 
+/// Where a relative relocation puts its value: bits `shift` and up of the `bytes` at its place,
+/// without the lowest `dropped` bits, which are zero. aarch64's ADR has its lowest two bits apart.
+struct RelativeField {
+  unsigned bytes;
+  unsigned bits;
+  unsigned shift = 0;
+  unsigned dropped = 0;
+  bool isAdr = false;
+};
+
+static std::optional<RelativeField> relativeField(uint16_t machine, uint64_t type) {
+  if (machine == ELF::EM_X86_64) {
+    switch (type) {
+    case ELF::R_X86_64_PC32:
+    case ELF::R_X86_64_PLT32:
+      return RelativeField{4, 32};
+    case ELF::R_X86_64_PC64:
+      return RelativeField{8, 64};
+    }
+    return std::nullopt;
+  }
+  switch (type) {
+  case ELF::R_AARCH64_PREL32:
+    return RelativeField{4, 32};
+  case ELF::R_AARCH64_PREL64:
+    return RelativeField{8, 64};
+  case ELF::R_AARCH64_CALL26:
+  case ELF::R_AARCH64_JUMP26:
+    return RelativeField{4, 26, 0, 2};
+  case ELF::R_AARCH64_CONDBR19:
+  case ELF::R_AARCH64_LD_PREL_LO19:
+    return RelativeField{4, 19, 5, 2};
+  case ELF::R_AARCH64_TSTBR14:
+    return RelativeField{4, 14, 5, 2};
+  case ELF::R_AARCH64_ADR_PREL_LO21:
+    return RelativeField{4, 19, 5, 2, true};
+  }
+  return std::nullopt;
+}
+
+/// False when the value does not fit.
+static bool writeField(uint8_t *place, const RelativeField &field, int64_t value) {
+  if (field.bytes == 8) {
+    support::endian::write64le(place, static_cast<uint64_t>(value));
+    return true;
+  }
+  if (!isIntN(field.bits + field.dropped, value) ||
+      (!field.isAdr && (value & ((1 << field.dropped) - 1)) != 0)) {
+    return false;
+  }
+  uint32_t mask = maskTrailingOnes<uint32_t>(field.bits) << field.shift;
+  uint32_t bits = static_cast<uint32_t>(value >> field.dropped) << field.shift;
+  uint32_t word = (support::endian::read32le(place) & ~mask) | (bits & mask);
+  if (field.isAdr) {
+    word = (word & ~(3u << 29)) | (static_cast<uint32_t>(value) & 3) << 29;
+  }
+  support::endian::write32le(place, word);
+  return true;
+}
+
 Status Flattener::applyTo(uint64_t base, const ELFRelocationRef &relocation) {
   uint64_t type = relocation.getType();
-  bool isRelative32 = type == ELF::R_X86_64_PC32 || type == ELF::R_X86_64_PLT32;
-  if (!isRelative32 && type != ELF::R_X86_64_PC64) {
+  std::optional<RelativeField> field = relativeField(file.getEMachine(), type);
+  if (!field) {
     SmallString<32> name;
     relocation.getTypeName(name);
     return Status::compile("code has a relocation of type " + name.str().str() +
@@ -124,13 +186,8 @@ Status Flattener::applyTo(uint64_t base, const ELFRelocationRef &relocation) {
   }
   uint64_t place = base + relocation.getOffset();
   int64_t value = static_cast<int64_t>(*target) + *addend - static_cast<int64_t>(place);
-  if (place + (isRelative32 ? 4 : 8) > bytes.size() || (isRelative32 && !isInt<32>(value))) {
+  if (place + field->bytes > bytes.size() || !writeField(&bytes[place], *field, value)) {
     return Status::compile("relocation out of range");
-  }
-  if (isRelative32) {
-    support::endian::write32le(&bytes[place], static_cast<uint32_t>(value));
-  } else {
-    support::endian::write64le(&bytes[place], static_cast<uint64_t>(value));
   }
   return {};
 }

@@ -11,25 +11,40 @@
 extern "C" {
 extern const char kernel_library_avx512[], kernel_library_avx512_end[];
 extern const char kernel_library_v3[], kernel_library_v3_end[];
+extern const char kernel_library_neon[], kernel_library_neon_end[];
 }
 
-using tracert::Isa;
 using tracert::Result;
 using tracert::Status;
+using tracert::Target;
 
 namespace tracec {
 
-static llvm::MemoryBufferRef libraryBytes(Isa isa) {
-  const char *begin = isa == Isa::Avx512 ? kernel_library_avx512 : kernel_library_v3;
-  const char *end = isa == Isa::Avx512 ? kernel_library_avx512_end : kernel_library_v3_end;
-  return {llvm::StringRef(begin, static_cast<size_t>(end - begin)), "kernel library"};
+/// Empty for a target that has none.
+static llvm::StringRef libraryBytes(Target target) {
+  struct Library {
+    Target target;
+    const char *begin, *end;
+  };
+  const Library all[] = {
+      {tracert::kX86V4, kernel_library_avx512, kernel_library_avx512_end},
+      {tracert::kX86V3, kernel_library_v3, kernel_library_v3_end},
+      {tracert::kAarch64Neon, kernel_library_neon, kernel_library_neon_end},
+  };
+  for (const Library &library : all) {
+    if (library.target == target) {
+      return {library.begin, static_cast<size_t>(library.end - library.begin)};
+    }
+  }
+  return {};
 }
 
-Result<llvm::Module *> KernelLibrary::functionsFor(Isa isa) {
-  std::unique_ptr<llvm::Module> &functions = isa == Isa::Avx512 ? avx512 : v3;
+Result<llvm::Module *> KernelLibrary::functionsFor(Target target) {
+  std::unique_ptr<llvm::Module> &functions = modules[tracert::targetIndex(target)];
   if (!functions) {
     llvm::Expected<std::unique_ptr<llvm::Module>> parsed =
-        llvm::getLazyBitcodeModule(libraryBytes(isa), context, /*ShouldLazyLoadMetadata=*/true);
+        llvm::getLazyBitcodeModule({libraryBytes(target), "kernel library"}, context,
+                                   /*ShouldLazyLoadMetadata=*/true);
     if (!parsed) {
       return Status::compile("kernel library: " + llvm::toString(parsed.takeError()));
     }
@@ -39,7 +54,7 @@ Result<llvm::Module *> KernelLibrary::functionsFor(Isa isa) {
 }
 
 /// Gives `function`, in the kernel's module, the attributes that all code of a kernel has.
-static void setKernelAttributes(llvm::Function &function, Isa isa) {
+static void setKernelAttributes(llvm::Function &function, Target target) {
   static constexpr llvm::StringLiteral targetAttributes[] = {
       "target-cpu", "target-features", "tune-cpu", "min-legal-vector-width", "prefer-vector-width"};
   for (llvm::StringRef name : targetAttributes) {
@@ -47,7 +62,7 @@ static void setKernelAttributes(llvm::Function &function, Isa isa) {
   }
   function.removeFnAttr(llvm::Attribute::UWTable);
   function.addFnAttr(llvm::Attribute::NoUnwind);
-  if (isa == Isa::Avx512) {
+  if (target == tracert::kX86V4) {
     // Otherwise 512-bit values are split on the processors that prefer 256.
     function.addFnAttr("min-legal-vector-width", "512");
     function.addFnAttr("prefer-vector-width", "512");
@@ -99,7 +114,7 @@ private:
 };
 
 /// The body of a library function, copied under the declaration `local`.
-static Status defineFrom(llvm::Function &source, llvm::Function &local, Isa isa) {
+static Status defineFrom(llvm::Function &source, llvm::Function &local, Target target) {
   if (llvm::Error error = source.materialize()) {
     return Status::compile("kernel library: " + llvm::toString(std::move(error)));
   }
@@ -119,8 +134,8 @@ static Status defineFrom(llvm::Function &source, llvm::Function &local, Isa isa)
   return {};
 }
 
-Status KernelLibrary::link(llvm::Module &module, Isa isa) {
-  TRACERT_ASSIGN(llvm::Module * functions, functionsFor(isa));
+Status KernelLibrary::link(llvm::Module &module, Target target) {
+  TRACERT_ASSIGN(llvm::Module * functions, functionsFor(target));
   module.setTargetTriple(functions->getTargetTriple());
   module.setDataLayout(functions->getDataLayout());
   // Functions that bodies bring in are appended, so the loop reaches them too.
@@ -134,9 +149,9 @@ Status KernelLibrary::link(llvm::Module &module, Isa isa) {
         return Status::compile("the kernel library has no function '" + function.getName().str() +
                                "'");
       }
-      TRACERT_TRY(defineFrom(*source, function, isa));
+      TRACERT_TRY(defineFrom(*source, function, target));
     }
-    setKernelAttributes(function, isa);
+    setKernelAttributes(function, target);
   }
   return {};
 }

@@ -46,7 +46,7 @@ static void loadDialects(MLIRContext *context) {
                        scf::SCFDialect>();
 }
 
-std::unique_ptr<llvm::Module> kernelToLlvm(kernel::FuncOp func, tracert::Isa isa,
+std::unique_ptr<llvm::Module> kernelToLlvm(kernel::FuncOp func, tracert::Target target,
                                            llvm::LLVMContext &llvmContext, ToLlvmTimes &times) {
   Stopwatch watch;
   MLIRContext *context = func.getContext();
@@ -55,7 +55,8 @@ std::unique_ptr<llvm::Module> kernelToLlvm(kernel::FuncOp func, tracert::Isa isa
   auto clone = cast<kernel::FuncOp>(func->clone());
   clone.setSymName(kernelEntryName);
   module->push_back(clone);
-  if (failed(lowerKernelToVector(clone, laneConfig(isa))) || failed(lowerToLlvmDialect(*module))) {
+  if (failed(lowerKernelToVector(clone, laneConfig(target))) ||
+      failed(lowerToLlvmDialect(*module))) {
     return nullptr;
   }
   times.lowerNanoseconds += watch.lap();

@@ -1,6 +1,6 @@
 /// ToLlvm: one kernel as an LLVM module, by way of vectors and the LLVM dialect.
 ///
-///   std::unique_ptr<llvm::Module> module = kernelToLlvm(func, Isa::V3, llvmContext, times);
+///   std::unique_ptr<llvm::Module> module = kernelToLlvm(func, kX86V3, llvmContext, times);
 ///
 /// The module has the entry `kernelEntryName` and declarations of library functions. `func` is not
 /// changed. Null after a diagnostic.
@@ -21,7 +21,7 @@ struct ToLlvmTimes {
   double translateNanoseconds = 0;
 };
 
-std::unique_ptr<llvm::Module> kernelToLlvm(kernel::FuncOp func, tracert::Isa isa,
+std::unique_ptr<llvm::Module> kernelToLlvm(kernel::FuncOp func, tracert::Target target,
                                            llvm::LLVMContext &context, ToLlvmTimes &times);
 
 /// scf and arith, in a module where all else is the LLVM dialect, to the LLVM dialect.

@@ -6,8 +6,8 @@ using namespace mlir;
 
 namespace tracec {
 
-LaneConfig laneConfig(tracert::Isa isa) {
-  return isa == tracert::Isa::Avx512 ? LaneConfig{16, true} : LaneConfig{8, false};
+LaneConfig laneConfig(tracert::Target target) {
+  return target == tracert::kX86V4 ? LaneConfig{16, true} : LaneConfig{8, false};
 }
 
 LogicalResult lowerKernelToVector(kernel::FuncOp func, const LaneConfig &config) {

@@ -1,7 +1,7 @@
 /// kernel -> scf, arith and llvm on vectors: one `llvm.func` per kernel.func, i32 (ptr to
 /// KernelFrame).
 ///
-///   if (failed(lowerKernelToVector(func, Isa::Avx512))) { ... }   // replaces func in its module
+///   if (failed(lowerKernelToVector(func, kX86V4))) { ... }   // replaces func in its module
 ///
 /// Pointers are plain: base + byte strides of the frame. What ops mean is left to calls of the
 /// scalar library (tcs_*), what needs no code of its own to calls of KernelSupport.cpp (tck_*). See
@@ -23,7 +23,7 @@ struct LaneConfig {
   /// The tail is one masked iteration; otherwise a loop over single lanes.
   bool hasMaskedTail = true;
 };
-LaneConfig laneConfig(tracert::Isa isa);
+LaneConfig laneConfig(tracert::Target target);
 
 mlir::LogicalResult lowerKernelToVector(kernel::FuncOp func, const LaneConfig &config);
 

@@ -36,7 +36,7 @@ TracedFunction::Stats runsOf(const tracert::Executor &executor) {
   stats.launches = counted.launchesRun;
   stats.launchesReplaced = counted.launchesReplacedByOps;
   stats.libraryKernels = counted.libraryKernelsRun;
-  stats.runsOnLevel[static_cast<size_t>(counted.section)] = counted.runs;
+  stats.runsOnTarget[tracert::targetIndex(counted.section)] = counted.runs;
   return stats;
 }
 
@@ -58,7 +58,7 @@ bool CompiledRecord::InputClass::fits(std::span<const TensorView> inputs) const 
 }
 
 Result<std::shared_ptr<tracert::Program>>
-CompiledRecord::compile(const TraceSegment &segment, tracert::Isa isa,
+CompiledRecord::compile(const TraceSegment &segment, tracert::Target target,
                         std::span<const TensorView> inputs, uint64_t strides) const {
   TRACERT_ASSIGN(const CompilerApi *compiler, loadCompiler());
   std::vector<TensorType> inputTypes;
@@ -71,8 +71,8 @@ CompiledRecord::compile(const TraceSegment &segment, tracert::Isa isa,
     graph.vars[graph.inputs[i]].strides = static_cast<InputStrides>(strides >> 2 * i & 3);
   }
   CompileOptions compileOptions;
-  if (isa != tracert::Isa::Portable) {
-    compileOptions.targets = {isa};
+  if (target != tracert::kPortable) {
+    compileOptions.targets = {target};
   }
   compileOptions.optLevel = options.optLevel;
   std::shared_ptr<tracert::Program> fresh;
@@ -81,11 +81,11 @@ CompiledRecord::compile(const TraceSegment &segment, tracert::Isa isa,
 }
 
 std::shared_ptr<const tracert::Program>
-CompiledRecord::knownProgram(size_t index, tracert::Isa isa, std::span<const TensorView> inputs,
-                             uint64_t &strides) {
+CompiledRecord::knownProgram(size_t index, tracert::Target target,
+                             std::span<const TensorView> inputs, uint64_t &strides) {
   SegmentState &state = states[index];
   auto isFor = [&](const Variant &variant) {
-    return variant.isa == isa && variant.inputs.fits(inputs);
+    return variant.target == target && variant.inputs.fits(inputs);
   };
   auto find = [&](uint64_t wanted) {
     const Variant *known = state.variants.find(
@@ -104,20 +104,21 @@ CompiledRecord::knownProgram(size_t index, tracert::Isa isa, std::span<const Ten
 }
 
 Result<std::shared_ptr<const tracert::Program>>
-CompiledRecord::newProgram(size_t index, tracert::Isa isa, std::span<const TensorView> inputs,
+CompiledRecord::newProgram(size_t index, tracert::Target target, std::span<const TensorView> inputs,
                            uint64_t strides, Dropped &dropped) {
   std::lock_guard one(compiling);
   {
     ScopedLock lock(mutex);
-    if (std::shared_ptr<const tracert::Program> known = knownProgram(index, isa, inputs, strides)) {
+    if (std::shared_ptr<const tracert::Program> known =
+            knownProgram(index, target, inputs, strides)) {
       return known;
     }
   }
   TRACERT_ASSIGN(std::shared_ptr<const tracert::Program> fresh,
-                 compile(record.segments[index], isa, inputs, strides));
+                 compile(record.segments[index], target, inputs, strides));
   ScopedLock lock(mutex);
   SegmentState &state = states[index];
-  dropped.variant = state.variants.add({isa, {keysOf(inputs), strides}, fresh});
+  dropped.variant = state.variants.add({target, {keysOf(inputs), strides}, fresh});
   if (dropped.variant) {
     dropped.executors = state.idle.takeAll(
         [&](const IdleExecutor &idle) { return idle.runs(dropped.variant->program.get()); });
@@ -132,11 +133,11 @@ Result<CompiledRecord::IdleExecutor>
 CompiledRecord::takeExecutor(size_t index, std::span<const TensorView> inputs) {
   const EvalOptions &eval = evalOptions();
   tracert::SectionChoice section{static_cast<tracert::SectionChoice::Kind>(eval.sectionKind),
-                                 eval.isa};
+                                 eval.target};
   // The portable section runs in the program compiled for any level; code is made for one only.
-  tracert::Isa isa =
-      section.kind == tracert::SectionChoice::Native ? section.isa : tracert::bestIsa();
-  if (section.kind == tracert::SectionChoice::Best && isa == tracert::Isa::Portable) {
+  tracert::Target target =
+      section.kind == tracert::SectionChoice::Native ? section.target : tracert::bestTarget();
+  if (section.kind == tracert::SectionChoice::Best && target == tracert::kPortable) {
     section.kind = tracert::SectionChoice::Portable;
   }
   bool hasCode = section.kind != tracert::SectionChoice::Portable;
@@ -144,9 +145,9 @@ CompiledRecord::takeExecutor(size_t index, std::span<const TensorView> inputs) {
   std::shared_ptr<const tracert::Program> program;
   {
     ScopedLock lock(mutex);
-    program = knownProgram(index, isa, inputs, strides);
+    program = knownProgram(index, target, inputs, strides);
     std::optional<IdleExecutor> idle = states[index].idle.take([&](const IdleExecutor &candidate) {
-      return candidate.section.kind == section.kind && candidate.section.isa == section.isa &&
+      return candidate.section.kind == section.kind && candidate.section.target == section.target &&
              candidate.pool == eval.pool && candidate.runs(program.get());
     });
     if (idle) {
@@ -157,7 +158,7 @@ CompiledRecord::takeExecutor(size_t index, std::span<const TensorView> inputs) {
   Dropped dropped;
   WithoutInterpreter pause;
   if (!program) {
-    TRACERT_ASSIGN(program, newProgram(index, isa, inputs, strides, dropped));
+    TRACERT_ASSIGN(program, newProgram(index, target, inputs, strides, dropped));
   }
   tracert::ExecutorOptions executorOptions;
   executorOptions.section = section;

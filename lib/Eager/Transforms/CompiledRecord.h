@@ -38,7 +38,7 @@ private:
     bool fits(std::span<const TensorView> inputs) const;
   };
   struct Variant {
-    tracert::Isa isa;
+    tracert::Target target;
     InputClass inputs;
     std::shared_ptr<const tracert::Program> program;
   };
@@ -62,14 +62,15 @@ private:
   Result<IdleExecutor> takeExecutor(size_t segment, std::span<const TensorView> inputs);
   void giveBack(size_t segment, IdleExecutor executor);
   /// The program for such inputs; null: there is none. `strides` become the class to compile for.
-  std::shared_ptr<const tracert::Program> knownProgram(size_t segment, tracert::Isa isa,
+  std::shared_ptr<const tracert::Program> knownProgram(size_t segment, tracert::Target target,
                                                        std::span<const TensorView> inputs,
                                                        uint64_t &strides);
   /// Compiles one, unless another thread has meanwhile.
-  Result<std::shared_ptr<const tracert::Program>> newProgram(size_t segment, tracert::Isa isa,
+  Result<std::shared_ptr<const tracert::Program>> newProgram(size_t segment, tracert::Target target,
                                                              std::span<const TensorView> inputs,
                                                              uint64_t strides, Dropped &dropped);
-  Result<std::shared_ptr<tracert::Program>> compile(const TraceSegment &segment, tracert::Isa isa,
+  Result<std::shared_ptr<tracert::Program>> compile(const TraceSegment &segment,
+                                                    tracert::Target target,
                                                     std::span<const TensorView> inputs,
                                                     uint64_t strides) const;
 

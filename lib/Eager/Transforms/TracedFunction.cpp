@@ -319,8 +319,8 @@ TracedFunction::Stats &TracedFunction::Stats::operator+=(const Stats &other) {
   launches += other.launches;
   launchesReplaced += other.launchesReplaced;
   libraryKernels += other.libraryKernels;
-  for (size_t level = 0; level < runsOnLevel.size(); ++level) {
-    runsOnLevel[level] += other.runsOnLevel[level];
+  for (size_t i = 0; i < runsOnTarget.size(); ++i) {
+    runsOnTarget[i] += other.runsOnTarget[i];
   }
   return *this;
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "tracert/Export.h"
+#include "tracert/MemorySpace.h"
 #include "tracert/Status.h"
 
 #include <atomic>
@@ -21,7 +22,11 @@ inline constexpr size_t kBufferSlack = 64;
 
 class TRACERT_API Allocator {
 public:
+  /// Null: memory of the host.
+  explicit Allocator(const MemorySpace *space = nullptr) : memorySpace(space) {}
   virtual ~Allocator() = default;
+  /// Where all of its memory lies.
+  const MemorySpace &space() const { return memorySpace ? *memorySpace : hostMemory(); }
   /// Null when the system has no memory; `size` may be 0.
   virtual void *allocate(size_t size) = 0;
   virtual void release(void *data, size_t size) = 0;
@@ -33,6 +38,9 @@ public:
     size_t peakBytesInUse = 0;
   };
   virtual Usage usage() const { return {}; }
+
+private:
+  const MemorySpace *memorySpace;
 };
 
 /// One per process unless the embedder makes its own; created on first use, never destroyed.
@@ -47,6 +55,8 @@ public:
 
   void *data() const { return memory; }
   size_t size() const { return byteCount; }
+  /// Of the allocator; foreign memory is the host's.
+  const MemorySpace &space() const { return allocator ? allocator->space() : hostMemory(); }
   /// Foreign memory is never written in place.
   bool isForeign() const { return allocator == nullptr; }
   void retain() { count.fetch_add(1, std::memory_order_relaxed); }

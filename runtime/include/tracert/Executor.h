@@ -20,7 +20,7 @@ namespace tracert {
 
 struct SectionChoice {
   enum Kind : uint8_t { Best, Portable, Native } kind = Best;
-  Isa isa = Isa::Avx512; // for Native
+  Target target = kX86V4; // for Native
 };
 
 struct ExecutorOptions {
@@ -82,7 +82,7 @@ public:
     uint64_t launchesReplacedByOps = 0;
     uint64_t libraryKernelsRun = 0;
     /// Level of the section that runs.
-    Isa section = Isa::Portable;
+    Target section = kPortable;
     size_t arenaBytes = 0;
   };
   virtual Stats stats() const = 0;

@@ -14,6 +14,9 @@
 
 namespace tracert {
 
+/// Number of this contract, in every native section. A section of another number is skipped.
+inline constexpr uint32_t kKernelAbi = 1;
+
 struct KernelFrame {
   /// One per access: the view's first element; for outputs the result buffer.
   void *const *pointers;

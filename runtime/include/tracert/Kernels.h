@@ -1,8 +1,8 @@
-/// Library kernels: every op that is not composite, for every dtype it allows, at each ISA level,
-/// with equal bits. Eager calls them for each op; the executor for the portable section and for the
-/// ops of a native section that are not inside a compiled kernel.
+/// Library kernels: every op that is not composite, for every dtype it allows, at each level of the
+/// processor, with equal bits. Eager calls them for each op; the executor for the portable section
+/// and for the ops of a native section that are not inside a compiled kernel.
 ///
-///   KernelContext context{.pool = &pool, .isa = bestIsa()};
+///   KernelContext context{.pool = &pool, .target = bestTarget()};
 ///   TRACERT_TRY(runKernel(context, call, operandViews, resultViews));
 ///
 /// Operands may have any strides (also zero and negative). Results are contiguous fresh memory of
@@ -12,8 +12,8 @@
 #pragma once
 
 #include "tracert/Export.h"
-#include "tracert/Isa.h"
 #include "tracert/OpRules.h"
+#include "tracert/Target.h"
 
 namespace tracert {
 
@@ -30,7 +30,7 @@ enum class IndexMode : uint8_t {
 struct KernelContext {
   /// Null: run on the calling thread only.
   ThreadPool *pool = nullptr;
-  Isa isa = Isa::Portable;
+  Target target = kPortable;
   /// For scratch memory (packing, temporaries of overlapping sets). Never null.
   Allocator *allocator = nullptr;
   IndexMode indexMode = IndexMode::Checked;

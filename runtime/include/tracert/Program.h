@@ -179,8 +179,8 @@ private:
 };
 
 struct NativeSection {
-  /// isaName of the ISA level the code needs.
-  Isa isa = Isa::Avx512;
+  /// What the code needs.
+  Target target = kX86V4;
   std::vector<Block> blocks; // version 1: exactly one
   std::vector<KernelDef> kernels;
   std::vector<OpIndex> coveredOps;

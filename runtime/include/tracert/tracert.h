@@ -223,7 +223,8 @@ TRT_ENUM(trt_section){
     /* Library kernels only, at the baseline instruction set. */
     TRT_SECTION_PORTABLE = 1,
     /* The best native section, TRT_UNSUPPORTED if none can run. */
-    TRT_SECTION_NATIVE = 2, TRT_SECTION_X86_64_V3 = 3, TRT_SECTION_X86_64_V4 = 4} trt_section;
+    TRT_SECTION_NATIVE = 2, TRT_SECTION_X86_64_V3 = 3, TRT_SECTION_X86_64_V4 = 4,
+    TRT_SECTION_AARCH64_NEON = 5} trt_section;
 
 typedef struct trt_session_options {
   size_t struct_size;

@@ -7,7 +7,7 @@ namespace {
 
 #define TRACERT_BUILD_LEVEL(level, isaValue)                                                       \
   KernelCores cores = {};                                                                          \
-  cores.isa = isaValue;                                                                            \
+  cores.target = isaValue;                                                                         \
   level::fillElementwiseCores(cores);                                                              \
   level::fillCastCores(cores);                                                                     \
   level::fillReduceCores(cores);                                                                   \
@@ -16,10 +16,12 @@ namespace {
   level::fillMatrixVectorCores(cores);                                                             \
   return cores;
 
-KernelCores buildPortable(){TRACERT_BUILD_LEVEL(portable, Isa::Portable)} KernelCores
-    buildV3(){TRACERT_BUILD_LEVEL(v3, Isa::V3)} KernelCores buildAvx512() {
-  TRACERT_BUILD_LEVEL(avx512, Isa::Avx512)
+KernelCores buildPortable(){TRACERT_BUILD_LEVEL(portable, kPortable)}
+#if defined(__x86_64__)
+KernelCores buildV3(){TRACERT_BUILD_LEVEL(v3, kX86V3)} KernelCores buildAvx512() {
+  TRACERT_BUILD_LEVEL(avx512, kX86V4)
 }
+#endif
 
 } // namespace
 
@@ -41,16 +43,18 @@ int elementwiseOpIndex(std::string_view name) {
   return -1;
 }
 
-const KernelCores &kernelCores(Isa isa) {
+const KernelCores &kernelCores(Target target) {
   static const KernelCores portableCores = buildPortable();
-  if (isa == Isa::Avx512) {
+#if defined(__x86_64__)
+  if (target == kX86V4) {
     static const KernelCores cores = buildAvx512();
     return cores;
   }
-  if (isa == Isa::V3) {
+  if (target == kX86V3) {
     static const KernelCores cores = buildV3();
     return cores;
   }
+#endif
   return portableCores;
 }
 

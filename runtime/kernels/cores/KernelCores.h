@@ -1,6 +1,6 @@
 /// KernelCores.h: the inner loops of all kernels, one table per ISA level.
 ///
-///   const KernelCores &cores = kernelCores(bestIsa());
+///   const KernelCores &cores = kernelCores(bestTarget());
 ///   cores.elementwise[elementwiseOpIndex("add")][int(DType::Float32)](inputs, strides, out, 4, n);
 ///
 /// Every function is pure: raw pointers, byte strides (any value, zero and negative included),
@@ -12,8 +12,8 @@
 #pragma once
 
 #include "tracert/DType.h"
-#include "tracert/Isa.h"
 #include "tracert/RunControl.h"
+#include "tracert/Target.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -138,7 +138,7 @@ inline constexpr int reductionCount = 0
 int elementwiseOpIndex(std::string_view name);
 
 struct KernelCores {
-  Isa isa;
+  Target target;
   ElementwiseLoop elementwise[elementwiseOpCount][kDTypeLimit];
   /// where(condition: bool, whenTrue, whenFalse), by the dtype of the latter.
   ElementwiseLoop select[kDTypeLimit];
@@ -157,7 +157,7 @@ struct KernelCores {
   int64_t (*compact[4])(const MaskedSequence &sequence, void *output, int64_t capacity);
 };
 
-/// `isa` must be one that bestIsa() allows.
-TRACERT_API const KernelCores &kernelCores(Isa isa);
+/// `target` must be one that this machine supports. All levels of aarch64 share one table.
+TRACERT_API const KernelCores &kernelCores(Target target);
 
 } // namespace tracert

@@ -74,6 +74,25 @@ TRACERT_INLINE __m256d joinRows(const __m256d (&rows)[4]) {
   return _mm256_add_pd(_mm256_unpacklo_pd(twos[0], twos[1]), _mm256_unpackhi_pd(twos[0], twos[1]));
 }
 
+#elif defined(__aarch64__)
+
+/// The same halves as below, gathered with zip: lane i is row i, joined 0 with 2 and 1 with 3.
+TRACERT_INLINE float32x4_t joinRows(const float32x4_t (&rows)[4]) {
+  float64x2_t twos[2];
+  for (int i = 0; i < 2; ++i) {
+    float64x2_t even = vreinterpretq_f64_f32(rows[2 * i]);
+    float64x2_t odd = vreinterpretq_f64_f32(rows[2 * i + 1]);
+    twos[i] = vreinterpretq_f64_f32(vaddq_f32(vreinterpretq_f32_f64(vzip1q_f64(even, odd)),
+                                              vreinterpretq_f32_f64(vzip2q_f64(even, odd))));
+  }
+  float32x4_t first = vreinterpretq_f32_f64(twos[0]), second = vreinterpretq_f32_f64(twos[1]);
+  return vaddq_f32(vuzp1q_f32(first, second), vuzp2q_f32(first, second));
+}
+
+TRACERT_INLINE float64x2_t joinRows(const float64x2_t (&rows)[2]) {
+  return vaddq_f64(vzip1q_f64(rows[0], rows[1]), vzip2q_f64(rows[0], rows[1]));
+}
+
 #else
 
 TRACERT_INLINE __m128 joinRows(const __m128 (&rows)[4]) {

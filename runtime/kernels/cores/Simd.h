@@ -12,7 +12,13 @@
 #include "tracert/scalar/Dtypes.h"
 #include "tracert/scalar/Fma.h"
 
+#if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#else
+#error "Simd needs the registers of this processor"
+#endif
 
 namespace tracert::TRACERT_ISA {
 
@@ -101,6 +107,43 @@ template <> struct Simd<double> {
   TRACERT_INLINE static Register add(Register a, Register b) { return _mm256_add_pd(a, b); }
   TRACERT_INLINE static Register fma(Register a, Register b, Register c) {
     return _mm256_fmadd_pd(a, b, c);
+  }
+};
+
+#elif defined(__aarch64__)
+
+template <> struct Simd<float> {
+  using Register = float32x4_t;
+  static constexpr int width = 4;
+  TRACERT_INLINE static Register load(const float *p) { return vld1q_f32(p); }
+  TRACERT_INLINE static Register load(const uint16_t *p) {
+    return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p)));
+  }
+  template <class Stored>
+  TRACERT_INLINE static Register loadFirst(const Stored *p, int64_t count, Stored padding) {
+    return loadPadded<Simd>(p, count, padding);
+  }
+  TRACERT_INLINE static void store(float *p, Register r) { vst1q_f32(p, r); }
+  TRACERT_INLINE static Register splat(float value) { return vdupq_n_f32(value); }
+  TRACERT_INLINE static Register add(Register a, Register b) { return vaddq_f32(a, b); }
+  TRACERT_INLINE static Register fma(Register a, Register b, Register c) {
+    return vfmaq_f32(c, a, b);
+  }
+};
+
+template <> struct Simd<double> {
+  using Register = float64x2_t;
+  static constexpr int width = 2;
+  TRACERT_INLINE static Register load(const double *p) { return vld1q_f64(p); }
+  template <class Stored>
+  TRACERT_INLINE static Register loadFirst(const Stored *p, int64_t count, Stored padding) {
+    return loadPadded<Simd>(p, count, padding);
+  }
+  TRACERT_INLINE static void store(double *p, Register r) { vst1q_f64(p, r); }
+  TRACERT_INLINE static Register splat(double value) { return vdupq_n_f64(value); }
+  TRACERT_INLINE static Register add(Register a, Register b) { return vaddq_f64(a, b); }
+  TRACERT_INLINE static Register fma(Register a, Register b, Register c) {
+    return vfmaq_f64(c, a, b);
   }
 };
 

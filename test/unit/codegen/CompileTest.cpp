@@ -19,11 +19,11 @@ using namespace tracert;
 
 namespace {
 
-class Compile : public AtEachIsa {
+class Compile : public AtEachTarget {
 protected:
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
   void SetUp() override {
-    AtEachIsa::SetUp();
+    AtEachTarget::SetUp();
     context.loadDialect<kernel::KernelDialect>();
   }
   mlir::OwningOpRef<mlir::ModuleOp> parse(const std::string &text) {
@@ -102,7 +102,7 @@ TEST_P(Compile, TextFormsNameTheKernel) {
   auto assembly = printKernels(*module, GetParam(), CodeText::Assembly);
   ASSERT_TRUE(assembly.ok());
   EXPECT_NE(assembly->find("shown"), std::string::npos);
-  EXPECT_NE(assembly->find(GetParam() == Isa::Avx512 ? "%zmm" : "%ymm"), std::string::npos);
+  EXPECT_NE(assembly->find(GetParam() == tracert::kX86V4 ? "%zmm" : "%ymm"), std::string::npos);
   auto ir = printKernels(*module, GetParam(), CodeText::LlvmIr);
   ASSERT_TRUE(ir.ok());
   EXPECT_NE(ir->find("fmul"), std::string::npos);
@@ -137,28 +137,52 @@ TEST_P(Compile, TimeOfASmallKernel) {
   EXPECT_LT(total / kernels, 20.0);
 }
 
+TEST(CompileForAarch64, KernelsBecomeFlatCode) {
+  auto module = parse(chain("shown", 2, "0.25"));
+  auto assembly = printKernels(*module, tracert::kAarch64Neon, CodeText::Assembly);
+  ASSERT_TRUE(assembly.ok()) << assembly.status().message();
+  EXPECT_NE(assembly->find(".4s"), std::string::npos) << *assembly;
+  auto compiled = compileKernels(*module, tracert::kAarch64Neon);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+  ASSERT_EQ(compiled->entries.size(), 1u);
+  EXPECT_LT(compiled->entries[0], compiled->code.size());
+  EXPECT_EQ(compiled->entries[0] % 4, 0u);
+}
+
+TEST(CompileForGpu, IsRefusedByName) {
+  auto generator = codeGeneratorFor({tracert::TargetKind::Nvptx, 90});
+  ASSERT_FALSE(generator.ok());
+  EXPECT_EQ(generator.status().message(),
+            "code generation for nvptx-sm_90 is not built into this version");
+}
+
 /// What flattenObject says about LLVM IR made into an object.
-Status flatten(const char *ir) {
+Status flatten(const char *ir, tracert::Target target = tracert::kX86V3) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic diagnostic;
   std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(ir, diagnostic, context);
   if (!module) {
     return Status::internal(diagnostic.getMessage().str());
   }
-  module->setTargetTriple(llvm::Triple("x86_64-unknown-linux-gnu"));
-  auto object = emitModule(*module, Isa::V3, llvm::CodeGenFileType::ObjectFile);
+  bool isX86 = target.kind == tracert::TargetKind::X86;
+  module->setTargetTriple(
+      llvm::Triple(isX86 ? "x86_64-unknown-linux-gnu" : "aarch64-unknown-linux-gnu"));
+  auto object = emitModule(*module, target, llvm::CodeGenFileType::ObjectFile);
   return object.ok() ? flattenObject(*object, "tracec_kernel").status() : object.status();
 }
 
 TEST(FlatBlob, TakesCodeWithConstants) {
-  Status status = flatten(R"(
+  for (tracert::Target target : {tracert::kX86V3, tracert::kAarch64Neon}) {
+    Status status = flatten(R"(
     @table = internal constant [3 x i32] [i32 7, i32 8, i32 9]
     define i32 @tracec_kernel(i64 %i) {
       %at = getelementptr i32, ptr @table, i64 %i
       %value = load i32, ptr %at
       ret i32 %value
-    })");
-  EXPECT_TRUE(status.ok()) << status.message();
+    })",
+                            target);
+    EXPECT_TRUE(status.ok()) << tracert::targetName(target) << ": " << status.message();
+  }
 }
 
 TEST(FlatBlob, RefusesUndefinedSymbols) {

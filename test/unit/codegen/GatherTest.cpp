@@ -8,7 +8,7 @@ using namespace tracert;
 
 namespace {
 
-class Gather : public AtEachIsa {};
+class Gather : public AtEachTarget {};
 TRACEC_AT_EACH_ISA(Gather);
 
 /// out[r, i] = table[r, index[i]] over a rank-2 domain.

@@ -12,7 +12,7 @@ using tracert::KernelFrame;
 
 namespace tracec::test {
 
-RunnableKernel::RunnableKernel(const std::string &text, Isa isa) {
+RunnableKernel::RunnableKernel(const std::string &text, Target target) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.loadDialect<kernel::KernelDialect>();
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
@@ -20,7 +20,7 @@ RunnableKernel::RunnableKernel(const std::string &text, Isa isa) {
     ADD_FAILURE() << "does not parse: " << text;
     return;
   }
-  auto compiled = compileKernels(*module, isa);
+  auto compiled = compileKernels(*module, target);
   if (!compiled.ok()) {
     ADD_FAILURE() << compiled.status().message() << "\n" << text;
     return;

@@ -1,6 +1,6 @@
 /// KernelHarness: text of a kernel.func in, a callable out.
 ///
-///   RunnableKernel kernel(text, Isa::Avx512);
+///   RunnableKernel kernel(text, tracert::kX86V4);
 ///   KernelCall call{.domain = {n}}; call.add(x.at(), {4}); call.add(out.at(), {4});
 ///   ASSERT_EQ(kernel.run(call), kKernelOk);
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace tracec::test {
 
-using tracert::Isa;
+using tracert::Target;
 
 struct KernelCall {
   std::vector<int64_t> domain = {};
@@ -32,7 +32,7 @@ struct KernelCall {
 
 class RunnableKernel {
 public:
-  RunnableKernel(const std::string &text, Isa isa);
+  RunnableKernel(const std::string &text, Target target);
   ~RunnableKernel();
   RunnableKernel(const RunnableKernel &) = delete;
   int32_t run(KernelCall &call);
@@ -44,18 +44,18 @@ private:
 };
 
 /// The levels this machine can run; every test runs at each.
-class AtEachIsa : public testing::TestWithParam<Isa> {
+class AtEachTarget : public testing::TestWithParam<Target> {
 protected:
   void SetUp() override {
-    if (GetParam() == Isa::Avx512 && !__builtin_cpu_supports("avx512bw")) {
+    if (GetParam() == tracert::kX86V4 && !__builtin_cpu_supports("avx512bw")) {
       GTEST_SKIP() << "this processor has no AVX-512";
     }
   }
 };
 #define TRACEC_AT_EACH_ISA(suite)                                                                  \
-  INSTANTIATE_TEST_SUITE_P(, suite, testing::Values(tracert::Isa::V3, tracert::Isa::Avx512),       \
-                           [](const testing::TestParamInfo<tracert::Isa> &info) {                  \
-                             return info.param == tracert::Isa::V3 ? "V3" : "Avx512";              \
+  INSTANTIATE_TEST_SUITE_P(, suite, testing::Values(tracert::kX86V3, tracert::kX86V4),             \
+                           [](const testing::TestParamInfo<tracert::Target> &info) {               \
+                             return info.param == tracert::kX86V3 ? "V3" : "Avx512";               \
                            })
 
 } // namespace tracec::test

@@ -6,7 +6,7 @@ using namespace tracert;
 
 namespace {
 
-class Map : public AtEachIsa {};
+class Map : public AtEachTarget {};
 TRACEC_AT_EACH_ISA(Map);
 
 std::string access(const std::string &kind, DType dtype, const std::string &stride) {
@@ -30,9 +30,9 @@ std::string opKernel(const ScalarOp &op, const std::vector<std::string> &strides
          typeText(op.result) + "\nkernel.store %r to %o : " + store + "\n}";
 }
 
-void checkOp(const ScalarOp &op, Isa isa, const std::vector<std::string> &classes,
+void checkOp(const ScalarOp &op, Target target, const std::vector<std::string> &classes,
              const std::vector<int64_t> &steps) {
-  RunnableKernel kernel(opKernel(op, classes), isa);
+  RunnableKernel kernel(opKernel(op, classes), target);
   for (int64_t n = 0; n <= 40; ++n) {
     std::vector<Array> operands;
     KernelCall call{.domain = {n}};

@@ -6,7 +6,7 @@ using namespace tracert;
 
 namespace {
 
-class Mask : public AtEachIsa {};
+class Mask : public AtEachTarget {};
 TRACEC_AT_EACH_ISA(Mask);
 
 DType sumDType(DType dtype) { return isFloat(dtype) ? dtype : DType::Int64; }

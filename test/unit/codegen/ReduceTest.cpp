@@ -6,7 +6,7 @@ using namespace tracert;
 
 namespace {
 
-class Reduce : public AtEachIsa {};
+class Reduce : public AtEachTarget {};
 TRACEC_AT_EACH_ISA(Reduce);
 
 DType sumDType(DType dtype) { return isFloat(dtype) ? dtype : DType::Int64; }

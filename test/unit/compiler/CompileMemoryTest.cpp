@@ -27,7 +27,8 @@ size_t statusBytes(const std::string &name) {
 }
 
 /// x + x under a name of `nameBytes` that no other `number` has.
-std::shared_ptr<Program> compileNamed(size_t number, size_t nameBytes, std::vector<Isa> targets) {
+std::shared_ptr<Program> compileNamed(size_t number, size_t nameBytes,
+                                      std::vector<Target> targets) {
   TraceBuilder b;
   VarId x = b.input({DType::Float32, {100}}, {kUnknownDim});
   b.output(b.op(OpKind::add, {}, {x, x}));
@@ -52,16 +53,16 @@ TEST(CompileMemory, ContextsAreRenewed) {
 }
 
 TEST(CompileMemory, ProgramsOutliveTheContextThatMadeThem) {
-  Isa isa = bestIsa();
-  if (isa == Isa::Portable) {
+  Target target = bestTarget();
+  if (target == kPortable) {
     GTEST_SKIP() << "this processor has no native section";
   }
-  std::shared_ptr<Program> early = compileNamed(1, 10, {isa});
+  std::shared_ptr<Program> early = compileNamed(1, 10, {target});
   ASSERT_TRUE(early);
   for (size_t i = 0; i <= kMaxCompilationsPerContext; ++i) {
     ASSERT_TRUE(compileNamed(i, 10, {}));
   }
-  std::shared_ptr<Program> late = compileNamed(2, 10, {isa});
+  std::shared_ptr<Program> late = compileNamed(2, 10, {target});
   ASSERT_TRUE(late);
   std::vector<float> data(100);
   for (size_t i = 0; i < data.size(); ++i) {
@@ -69,7 +70,7 @@ TEST(CompileMemory, ProgramsOutliveTheContextThatMadeThem) {
   }
   TensorView input = TensorView::contiguous(data.data(), {DType::Float32, {100}});
   for (const auto &program : {early, late}) {
-    auto executor = Executor::create(program, {.section = {SectionChoice::Native, isa}});
+    auto executor = Executor::create(program, {.section = {SectionChoice::Native, target}});
     ASSERT_TRUE(executor.ok()) << executor.status().message();
     std::vector<OwnedTensor> outputs;
     ASSERT_TRUE((*executor)->run({&input, 1}, outputs).ok());

@@ -37,7 +37,7 @@ TraceGraph longTrace(int opCount) {
 double microsecondsPerOp(int opCount) {
   TraceGraph graph = longTrace(opCount);
   CompileOptions options;
-  options.targets = {Isa::V3};
+  options.targets = {kX86V3};
   double best = 1e30;
   for (int run = 0; run < 3; ++run) {
     std::shared_ptr<Program> program;

@@ -15,11 +15,11 @@ using namespace tracert;
 
 const CompilerApi &api() { return *tracecCompilerApi(); }
 
-std::vector<Isa> machineTargets() {
-  std::vector<Isa> targets;
-  for (Isa isa : {Isa::Avx512, Isa::V3}) {
-    if (isaSupported(isa)) {
-      targets.push_back(isa);
+std::vector<Target> machineTargets() {
+  std::vector<Target> targets;
+  for (Target target : {kX86V4, kX86V3}) {
+    if (supports(target)) {
+      targets.push_back(target);
     }
   }
   return targets;
@@ -40,7 +40,7 @@ TEST(Compiler, ThisMachineRunsEveryLevel) {
   }
 }
 
-std::shared_ptr<Program> compileOrDie(const TraceGraph &graph, std::vector<Isa> targets) {
+std::shared_ptr<Program> compileOrDie(const TraceGraph &graph, std::vector<Target> targets) {
   CompileOptions options;
   options.targets = std::move(targets);
   std::shared_ptr<Program> program;
@@ -140,13 +140,13 @@ void compareSections(const TraceGraph &graph, const std::vector<std::vector<Tens
     }
     RunResult portable = runSection(program, {SectionChoice::Portable}, inputs);
     ASSERT_TRUE(portable.status.ok()) << portable.status.message();
-    EXPECT_EQ(portable.stats.section, Isa::Portable);
+    EXPECT_EQ(portable.stats.section, kPortable);
     EXPECT_EQ(portable.stats.launchesRun, 0u);
     for (const NativeSection &section : program->sections) {
-      SCOPED_TRACE(std::string(isaName(section.isa)) + " on " + types[0].str());
-      RunResult native = runSection(program, {SectionChoice::Native, section.isa}, inputs);
+      SCOPED_TRACE(std::string(targetName(section.target)) + " on " + types[0].str());
+      RunResult native = runSection(program, {SectionChoice::Native, section.target}, inputs);
       ASSERT_TRUE(native.status.ok()) << native.status.message();
-      EXPECT_EQ(native.stats.section, section.isa);
+      EXPECT_EQ(native.stats.section, section.target);
       EXPECT_EQ(native.stats.launchesRun > 0, expectsKernels);
       EXPECT_EQ(native.stats.launchesReplacedByOps, 0u);
       expectSameBits(native.outputs, portable.outputs);
@@ -334,7 +334,7 @@ TEST(Compiler, IndexOutOfRangeInAKernel) {
   RunResult portable = runSection(program, {SectionChoice::Portable}, inputs);
   EXPECT_EQ(portable.status.code(), StatusCode::IndexOutOfRange);
   for (const NativeSection &section : program->sections) {
-    RunResult native = runSection(program, {SectionChoice::Native, section.isa}, inputs);
+    RunResult native = runSection(program, {SectionChoice::Native, section.target}, inputs);
     EXPECT_EQ(native.status.code(), StatusCode::IndexOutOfRange);
     EXPECT_GT(native.stats.launchesRun, 0u);
     EXPECT_EQ(native.status.message(), portable.status.message());

@@ -210,8 +210,8 @@ void compareWithOpByOp(uint32_t seed, int optLevel, uint64_t &kernelRuns) {
   std::vector<Held> expected = runOpByOp(trace.b.graph, inputs);
   CompileOptions options;
   options.optLevel = optLevel;
-  options.targets = {bestIsa()};
-  if (bestIsa() == Isa::Portable) {
+  options.targets = {bestTarget()};
+  if (bestTarget() == kPortable) {
     options.targets.clear();
   }
   std::shared_ptr<Program> program;
@@ -251,7 +251,7 @@ TEST(RandomTrace, CompiledEqualsOpByOp) {
   for (uint32_t seed = 0; seed < 60 && !HasFailure(); ++seed) {
     compareWithOpByOp(seed, 2, kernelRuns);
   }
-  EXPECT_TRUE(kernelRuns >= 60 || bestIsa() == Isa::Portable) << kernelRuns;
+  EXPECT_TRUE(kernelRuns >= 60 || bestTarget() == kPortable) << kernelRuns;
 }
 
 TEST(RandomTrace, OneKernelPerOpEqualsOpByOp) {
@@ -259,7 +259,7 @@ TEST(RandomTrace, OneKernelPerOpEqualsOpByOp) {
   for (uint32_t seed = 100; seed < 115 && !HasFailure(); ++seed) {
     compareWithOpByOp(seed, 0, kernelRuns);
   }
-  EXPECT_TRUE(kernelRuns >= 60 || bestIsa() == Isa::Portable) << kernelRuns;
+  EXPECT_TRUE(kernelRuns >= 60 || bestTarget() == kPortable) << kernelRuns;
 }
 
 } // namespace

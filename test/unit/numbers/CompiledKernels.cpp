@@ -66,9 +66,9 @@ struct CompiledExpression::Kernels {
   Expression expression;
   RunnableKernel rows, single;
 
-  Kernels(const Expression &expression, tracert::Isa isa)
-      : expression(expression), rows(kernelText(expression, 2), isa),
-        single(kernelText(expression, 0), isa) {}
+  Kernels(const Expression &expression, tracert::Target target)
+      : expression(expression), rows(kernelText(expression, 2), target),
+        single(kernelText(expression, 0), target) {}
 
   KernelCall callFor(const std::vector<const void *> &operands, void *result,
                      std::vector<int64_t> domain) const {
@@ -86,8 +86,8 @@ struct CompiledExpression::Kernels {
   }
 };
 
-CompiledExpression::CompiledExpression(const Expression &expression, tracert::Isa isa)
-    : kernels(std::make_unique<Kernels>(expression, isa)) {}
+CompiledExpression::CompiledExpression(const Expression &expression, tracert::Target target)
+    : kernels(std::make_unique<Kernels>(expression, target)) {}
 CompiledExpression::~CompiledExpression() = default;
 
 void CompiledExpression::runRows(const std::vector<const void *> &operands, void *result,
@@ -112,14 +112,14 @@ void CompiledExpression::runSingly(const std::vector<const void *> &operands, vo
   }
 }
 
-std::vector<tracert::Isa> compiledIsas() {
-  std::vector<tracert::Isa> isas;
-  for (tracert::Isa isa : {tracert::Isa::V3, tracert::Isa::Avx512}) {
-    if (isa <= tracert::bestIsa()) {
-      isas.push_back(isa);
+std::vector<tracert::Target> compiledTargets() {
+  std::vector<tracert::Target> targets;
+  for (tracert::Target target : {tracert::kX86V3, tracert::kX86V4}) {
+    if (tracert::supports(target)) {
+      targets.push_back(target);
     }
   }
-  return isas;
+  return targets;
 }
 
 void compareCompiled(const Expression &expression, const std::vector<const void *> &operands,
@@ -127,9 +127,9 @@ void compareCompiled(const Expression &expression, const std::vector<const void 
                      const std::function<void(const std::string &)> &check) {
   constexpr int64_t shortRow = 7;
   size_t bytes = size_t(count) * dtypeSize(expression.result());
-  for (tracert::Isa isa : compiledIsas()) {
-    CompiledExpression compiled(expression, isa);
-    std::string name = "compiled for " + std::string(tracert::isaName(isa));
+  for (tracert::Target target : compiledTargets()) {
+    CompiledExpression compiled(expression, target);
+    std::string name = "compiled for " + std::string(tracert::targetName(target));
     std::fill(result, result + bytes, 0x5A);
     compiled.runRows(operands, result, 1, count);
     check(name + ", one row");

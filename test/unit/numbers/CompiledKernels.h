@@ -2,14 +2,14 @@
 /// users' programs go through: kernel dialect, vector lowering, linked bitcode, EmitObject.
 ///
 ///   Expression product{{DType::Float32, DType::Float32}, {{"mul", {0, 1}, DType::Float32}}};
-///   CompiledExpression compiled(product, Isa::Avx512);
+///   CompiledExpression compiled(product, kX86V4);
 ///   compiled.runRows({x, y}, out, /*rows=*/1, /*inner=*/1 << 17);
 ///
 /// Operands and results are contiguous. A kernel that does not compile fails the test.
 #pragma once
 
 #include "tracert/DType.h"
-#include "tracert/Isa.h"
+#include "tracert/Target.h"
 
 #include <functional>
 #include <memory>
@@ -40,7 +40,7 @@ struct Expression {
 
 class CompiledExpression {
 public:
-  CompiledExpression(const Expression &expression, tracert::Isa isa);
+  CompiledExpression(const Expression &expression, tracert::Target target);
   ~CompiledExpression();
 
   /// Vector lanes, and for `inner` of no multiple of the lanes the tail: masked or single lanes.
@@ -55,7 +55,7 @@ private:
 };
 
 /// Those with compiled code that this machine can run.
-std::vector<tracert::Isa> compiledIsas();
+std::vector<tracert::Target> compiledTargets();
 
 /// Runs the expression's kernels of each level over `count` elements, a multiple of 7: as one long
 /// row, as rows that are all tail, one element at a time. check(name) looks at `result`, which is

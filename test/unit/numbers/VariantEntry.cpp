@@ -3,6 +3,6 @@
 #include "tracert/kernels/cores/KernelCores.h"
 
 extern "C" __attribute__((visibility("default"))) const tracert::KernelCores *
-numbersVariantCores(int isa) {
-  return &tracert::kernelCores(static_cast<tracert::Isa>(isa));
+numbersVariantCores(tracert::Target target) {
+  return &tracert::kernelCores(target);
 }

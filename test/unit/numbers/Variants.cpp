@@ -20,11 +20,14 @@ std::vector<CoreVariant> loadCores() {
   std::vector<CoreVariant> variants;
   for (std::string compiler : {"gcc", "clang"}) {
     void *library = openLibrary(std::string(NUMBERS_LIBRARY_DIR "/cores-") + compiler + ".so");
-    auto *entry = reinterpret_cast<const tracert::KernelCores *(*)(int)>(
+    auto *entry = reinterpret_cast<const tracert::KernelCores *(*)(tracert::Target)>(
         dlsym(library, "numbersVariantCores"));
-    for (int isa = 0; isa <= int(tracert::bestIsa()); ++isa) {
-      const tracert::KernelCores *cores = entry(isa);
-      variants.push_back({compiler + "-" + std::string(tracert::isaName(cores->isa)), cores});
+    for (const tracert::NamedTarget &known : tracert::kTargets) {
+      if (!tracert::supports(known.target)) {
+        continue;
+      }
+      const tracert::KernelCores *cores = entry(known.target);
+      variants.push_back({compiler + "-" + std::string(tracert::targetName(cores->target)), cores});
     }
   }
   return variants;

@@ -282,7 +282,7 @@ void checkSet(Random &random, const RandomIndex &index, const KernelContext &con
   EXPECT_EQ(result.values(), wanted);
 }
 
-class RandomIndices : public testing::TestWithParam<Isa> {};
+class RandomIndices : public testing::TestWithParam<Target> {};
 
 TEST_P(RandomIndices, readLikeEnumeration) {
   Random random(1);
@@ -301,9 +301,9 @@ TEST_P(RandomIndices, setLikeEnumeration) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Isas, RandomIndices, testing::ValuesIn(supportedIsas()),
+INSTANTIATE_TEST_SUITE_P(Isas, RandomIndices, testing::ValuesIn(supportedTargets()),
                          [](const auto &info) {
-                           std::string name(isaName(info.param));
+                           std::string name(targetName(info.param));
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
@@ -332,8 +332,8 @@ TEST(Indexing, largeMaskReadWithThreads) {
       }
       OpCall call{OpKind::indexing_multi_axis_vec,
                   {AttrValue::index(itemsOf({RawIndex::mask(1)}, 1))}};
-      for (Isa isa : supportedIsas()) {
-        auto results = runOp(contextFor(isa, &pool), call, {x.view, mask.view});
+      for (Target target : supportedTargets()) {
+        auto results = runOp(contextFor(target, &pool), call, {x.view, mask.view});
         ASSERT_TRUE(results.ok()) << results.status().message();
         ASSERT_EQ((*results)[0].values(), expected);
         // Nothing beyond the count may be written: memory after it keeps its pattern.
@@ -355,7 +355,7 @@ TEST(Indexing, setReadsItsOperandsAsIfCopiedBefore) {
   OpCall shift{OpKind::set_subtensor,
                {AttrValue::index(itemsOf({RawIndex::slice(1, std::nullopt)}, 1))}};
   TensorView operands[] = {x.view, value};
-  ASSERT_TRUE(runKernel(contextFor(bestIsa()), shift, operands, {&x.view, 1}).ok());
+  ASSERT_TRUE(runKernel(contextFor(bestTarget()), shift, operands, {&x.view, 1}).ok());
   EXPECT_EQ(x.values(), (std::vector<double>{0, 0, 1, 2, 3, 4}));
 
   // x[x] = x reversed, in place: the index is the memory that is written.
@@ -367,7 +367,7 @@ TEST(Indexing, setReadsItsOperandsAsIfCopiedBefore) {
   OpCall scatter{OpKind::set_indexing_multi_axis_vec,
                  {AttrValue::index(itemsOf({RawIndex::intArray()}, 1))}};
   TensorView scatterOperands[] = {y.view, reversed, y.view};
-  ASSERT_TRUE(runKernel(contextFor(bestIsa()), scatter, scatterOperands, {&y.view, 1}).ok());
+  ASSERT_TRUE(runKernel(contextFor(bestTarget()), scatter, scatterOperands, {&y.view, 1}).ok());
   EXPECT_EQ(y.values(), (std::vector<double>{1, 0, 3, 2}));
 }
 
@@ -381,7 +381,7 @@ TEST(Indexing, maskSetChecksTheCountBeforeItWrites) {
   OpCall call{OpKind::set_indexing_multi_axis_vec,
               {AttrValue::index(itemsOf({RawIndex::mask(1)}, 1))}};
   TensorView operands[] = {x.view, value.view, mask.view};
-  Status status = runKernel(contextFor(bestIsa()), call, operands, {&x.view, 1});
+  Status status = runKernel(contextFor(bestTarget()), call, operands, {&x.view, 1});
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
   EXPECT_EQ(status.message(), "could not broadcast value of shape (2,) to indexed shape (3,)");
   EXPECT_EQ(x.values(), (std::vector<double>{0, 1, 2, 3}));
@@ -393,7 +393,7 @@ TEST(Indexing, uncheckedReadsClampAndWritesAreDropped) {
   TestTensor indices = contiguous(DType::Int64, {4});
   double positions[] = {-1, 7, -9, 1};
   indices.fill([&](int64_t i) { return positions[i]; });
-  KernelContext context = contextFor(bestIsa());
+  KernelContext context = contextFor(bestTarget());
   context.indexMode = IndexMode::Unchecked;
   std::shared_ptr<IndexItems> items = itemsOf({RawIndex::intArray()}, 1);
   OpCall read{OpKind::indexing_multi_axis_vec, {AttrValue::index(items)}};

@@ -49,13 +49,13 @@ TEST(Pointwise, broadcastsAnyStrides) {
   Random random(1);
   ThreadPool pool(2);
   for (int trial = 0; trial < 600; ++trial) {
-    Isa isa = supportedIsas()[random() % supportedIsas().size()];
+    Target target = supportedTargets()[random() % supportedTargets().size()];
     DType dtype = kDTypes[random() % std::size(kDTypes)];
     Dims shape = randomShape(random, 6);
     TestTensor a = smallIntegers(random, dtype, shape);
     TestTensor b = smallIntegers(random, dtype, broadcastable(random, shape));
     TestTensor condition = smallIntegers(random, DType::Bool, broadcastable(random, shape));
-    KernelContext context = contextFor(isa, &pool);
+    KernelContext context = contextFor(target, &pool);
     auto maximum = runOp(context, {OpKind::maximum, {}}, {a.view, b.view});
     auto less = runOp(context, {OpKind::lt, {}}, {b.view, a.view});
     auto chosen = runOp(context, {OpKind::where, {}}, {condition.view, a.view, b.view});
@@ -73,7 +73,7 @@ TEST(Pointwise, broadcastsAnyStrides) {
 }
 
 TEST(Pointwise, everyOpOfEveryDTypeHasALoop) {
-  for (Isa isa : supportedIsas()) {
+  for (Target target : supportedTargets()) {
     for (int number = 0; number < opCount(); ++number) {
       const OpInfo &info = opInfo(static_cast<OpKind>(number));
       if (!info.isPointwise()) {
@@ -101,7 +101,7 @@ TEST(Pointwise, everyOpOfEveryDTypeHasALoop) {
           }
         }
         for (const AttrList &attrs : attrLists) {
-          auto results = runOp(contextFor(isa), {static_cast<OpKind>(number), attrs}, views);
+          auto results = runOp(contextFor(target), {static_cast<OpKind>(number), attrs}, views);
           ASSERT_TRUE(results.ok()) << info.name << ": " << results.status().message();
         }
       }
@@ -111,7 +111,7 @@ TEST(Pointwise, everyOpOfEveryDTypeHasALoop) {
 
 TEST(Pointwise, largeTensorsWithThreads) {
   ThreadPool pool(2);
-  for (Isa isa : supportedIsas()) {
+  for (Target target : supportedTargets()) {
     TestTensor a = contiguous(DType::Int32, {701, 401});
     a.fill([](int64_t i) { return double(i % 1000); });
     TensorView turned = a.view;
@@ -119,7 +119,7 @@ TEST(Pointwise, largeTensorsWithThreads) {
     std::swap(turned.strides[0], turned.strides[1]);
     TestTensor b = contiguous(DType::Int32, {401, 1});
     b.fill([](int64_t i) { return double(i); });
-    auto sum = runOp(contextFor(isa, &pool), {OpKind::add, {}}, {turned, b.view});
+    auto sum = runOp(contextFor(target, &pool), {OpKind::add, {}}, {turned, b.view});
     ASSERT_TRUE(sum.ok());
     for (int64_t i = 0; i < 401 * 701; ++i) {
       ASSERT_EQ((*sum)[0].at(i), a.at(i % 701 * 401 + i / 701) + double(i / 701));
@@ -135,7 +135,7 @@ TEST(Copy, anyStridesBothSides) {
     DType dtype = kDTypes[random() % std::size(kDTypes)];
     TestTensor from = smallIntegers(random, dtype, shape);
     TestTensor to = anyStrides(random, dtype, shape);
-    copyView(contextFor(bestIsa(), &pool), from.view, to.view);
+    copyView(contextFor(bestTarget(), &pool), from.view, to.view);
     ASSERT_EQ(to.values(), from.values()) << shapeString(shape);
   }
 }
@@ -230,9 +230,9 @@ TEST(Reduce, anyAxesAnyStrides) {
   Random random(3);
   ThreadPool pool(2);
   for (int trial = 0; trial < 600; ++trial) {
-    Isa isa = supportedIsas()[random() % supportedIsas().size()];
+    Target target = supportedTargets()[random() % supportedTargets().size()];
     DType dtype = kDTypes[random() % std::size(kDTypes)];
-    checkReduce(random, contextFor(isa, &pool), dtype, randomShape(random, 7));
+    checkReduce(random, contextFor(target, &pool), dtype, randomShape(random, 7));
     ASSERT_FALSE(HasFailure()) << "trial " << trial;
   }
 }
@@ -240,11 +240,11 @@ TEST(Reduce, anyAxesAnyStrides) {
 TEST(Reduce, longSequencesKeepTheirOrderWithThreads) {
   Random random(4);
   ThreadPool pool(2);
-  for (Isa isa : supportedIsas()) {
+  for (Target target : supportedTargets()) {
     for (const Dims &shape :
          {Dims{100'001}, Dims{3, 40'000}, Dims{9000, 5}, Dims{70, 3, 200}, Dims{40'000, 1, 3}}) {
       for (int trial = 0; trial < 4; ++trial) {
-        checkReduce(random, contextFor(isa, trial % 2 ? &pool : nullptr), DType::Float32, shape);
+        checkReduce(random, contextFor(target, trial % 2 ? &pool : nullptr), DType::Float32, shape);
         ASSERT_FALSE(HasFailure()) << shapeString(shape);
       }
     }
@@ -252,8 +252,8 @@ TEST(Reduce, longSequencesKeepTheirOrderWithThreads) {
 }
 
 TEST(Create, fullAndArange) {
-  for (Isa isa : supportedIsas()) {
-    KernelContext context = contextFor(isa);
+  for (Target target : supportedTargets()) {
+    KernelContext context = contextFor(target);
     auto full =
         runOp(context,
               {OpKind::full,
@@ -294,7 +294,8 @@ TEST(Join, concatAlongEachAxis) {
       parts.push_back(smallIntegers(random, DType::Float16, shape));
       views.push_back(parts.back().view);
     }
-    auto joined = runOp(contextFor(bestIsa()), {OpKind::concat, {AttrValue::integer(axis)}}, views);
+    auto joined =
+        runOp(contextFor(bestTarget()), {OpKind::concat, {AttrValue::integer(axis)}}, views);
     ASSERT_TRUE(joined.ok());
     const TestTensor &result = (*joined)[0];
     EXPECT_EQ(result.view.shape[static_cast<size_t>(axis)], 6);
@@ -325,12 +326,12 @@ TEST(Matmul, batchesRanksAndStrides) {
                                               {{2, 2, 3}, {3}},
                                               {{70, 33}, {33, 50}},
                                               {{2, 33, 150}, {150, 25}}};
-  for (Isa isa : supportedIsas()) {
+  for (Target target : supportedTargets()) {
     for (DType dtype : kDTypes) {
       for (const auto &[shapeA, shapeB] : cases) {
         TestTensor a = smallIntegers(random, dtype, shapeA);
         TestTensor b = smallIntegers(random, dtype, shapeB);
-        auto product = runOp(contextFor(isa, &pool), {OpKind::matmul, {}}, {a.view, b.view});
+        auto product = runOp(contextFor(target, &pool), {OpKind::matmul, {}}, {a.view, b.view});
         ASSERT_TRUE(product.ok()) << product.status().message();
         const TestTensor &c = (*product)[0];
         // Put back the axes that rank-1 operands do not have.
@@ -378,13 +379,13 @@ TEST(Matmul, batchesRanksAndStrides) {
 
 TEST(Compress, valuesAndPositions) {
   Random random(7);
-  for (Isa isa : supportedIsas()) {
+  for (Target target : supportedTargets()) {
     for (int trial = 0; trial < 100; ++trial) {
       Dims shape = randomShape(random, 12);
       TestTensor mask = smallIntegers(random, DType::Bool, shape);
       DType dtype = kDTypes[random() % std::size(kDTypes)];
       TestTensor x = smallIntegers(random, dtype, shape);
-      auto results = runOp(contextFor(isa), {OpKind::cond_take, {}}, {mask.view, x.view});
+      auto results = runOp(contextFor(target), {OpKind::cond_take, {}}, {mask.view, x.view});
       ASSERT_TRUE(results.ok());
       std::vector<double> values;
       std::vector<double> positions;
@@ -404,7 +405,7 @@ TEST(Composite, hasNoKernel) {
   TestTensor x = contiguous(DType::Float32, {2});
   TestTensor result = contiguous(DType::Float32, {});
   OpCall mean{OpKind::mean, {AttrValue::ints({0}), AttrValue::boolean(false)}};
-  EXPECT_EQ(runKernel(contextFor(bestIsa()), mean, {&x.view, 1}, {&result.view, 1}).code(),
+  EXPECT_EQ(runKernel(contextFor(bestTarget()), mean, {&x.view, 1}, {&result.view, 1}).code(),
             StatusCode::Internal);
 }
 

@@ -75,9 +75,9 @@ template <class Float> void checkOrder(DType dtype, const Dims &shapeA, const Di
     b.fill(values);
     std::vector<double> expected;
     ThreadPool one(1), two(2);
-    for (Isa isa : supportedIsas()) {
+    for (Target target : supportedTargets()) {
       for (ThreadPool *pool : {&one, &two}) {
-        auto product = runOp(contextFor(isa, pool), {OpKind::matmul, {}}, {a.view, b.view});
+        auto product = runOp(contextFor(target, pool), {OpKind::matmul, {}}, {a.view, b.view});
         ASSERT_TRUE(product.ok()) << product.status().message();
         const TestTensor &c = (*product)[0];
         // Put back the axes that rank-1 operands do not have.
@@ -94,7 +94,7 @@ template <class Float> void checkOrder(DType dtype, const Dims &shapeA, const Di
           }
           ASSERT_EQ(c.at(i), expected[static_cast<size_t>(i)])
               << dtypeName(dtype) << shapeString(shapeA) << shapeString(shapeB) << " at " << i
-              << " on " << isaName(isa) << ", layout " << layout;
+              << " on " << targetName(target) << ", layout " << layout;
         }
       }
     }

@@ -196,18 +196,18 @@ inline std::vector<OperandInfo> infosOf(const std::vector<TensorView> &views) {
   return infos;
 }
 
-inline std::vector<Isa> supportedIsas() {
-  std::vector<Isa> isas;
-  for (Isa isa : {Isa::Portable, Isa::V3, Isa::Avx512}) {
-    if (isaSupported(isa)) {
-      isas.push_back(isa);
+inline std::vector<Target> supportedTargets() {
+  std::vector<Target> targets;
+  for (Target target : {kPortable, kX86V3, kX86V4}) {
+    if (supports(target)) {
+      targets.push_back(target);
     }
   }
-  return isas;
+  return targets;
 }
 
-inline KernelContext contextFor(Isa isa, ThreadPool *pool = nullptr) {
-  return {.pool = pool, .isa = isa, .allocator = &processAllocator()};
+inline KernelContext contextFor(Target target, ThreadPool *pool = nullptr) {
+  return {.pool = pool, .target = target, .allocator = &processAllocator()};
 }
 
 /// Infers the types and runs the op into fresh contiguous results.

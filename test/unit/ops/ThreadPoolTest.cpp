@@ -1,6 +1,7 @@
 // The fork-join pool: every element once, nesting, several callers, fork, numeric mode.
 
 #include "tracert/ThreadPool.h"
+#include "tracert/scalar/FloatMode.h"
 
 #include <atomic>
 #include <gtest/gtest.h>
@@ -11,7 +12,6 @@
 
 #include <sys/wait.h>
 #include <unistd.h>
-#include <xmmintrin.h>
 
 using namespace tracert;
 
@@ -113,9 +113,10 @@ TEST(ThreadPool, severalCallersAtOnce) {
 
 TEST(ThreadPool, workersAreInTheDefaultNumericMode) {
   // A fast-math library has switched this thread, and so the threads that it starts.
-  unsigned before = _mm_getcsr();
-  _mm_setcsr(before | 0x8040);
-  std::atomic<unsigned> worst{0};
+  using Mode = scalar::FloatModeRegister;
+  Mode::Bits before = Mode::read();
+  Mode::write(before | Mode::flushBits);
+  std::atomic<Mode::Bits> worst{0};
   {
     ThreadPool pool(2);
     std::thread::id caller = std::this_thread::get_id();
@@ -125,14 +126,14 @@ TEST(ThreadPool, workersAreInTheDefaultNumericMode) {
         std::this_thread::sleep_for(std::chrono::microseconds(100));
         if (std::this_thread::get_id() != caller) {
           sawWorker = true;
-          worst |= _mm_getcsr() & 0x8040;
+          worst |= Mode::read() & Mode::flushBits;
         }
       });
     }
     EXPECT_TRUE(sawWorker);
   }
-  _mm_setcsr(before);
-  EXPECT_EQ(worst, 0u);
+  Mode::write(before);
+  EXPECT_EQ(worst, Mode::Bits(0));
 }
 
 TEST(ThreadPool, aForkedChildRunsOnItsOwnThread) {

@@ -96,10 +96,10 @@ TEST(Reshape, isAViewExactlyWhenTheAddressesAllow) {
 
 TEST(Reshape, kernelCopiesWhatIsNoView) {
   Random random(2);
-  for (Isa isa : supportedIsas()) {
+  for (Target target : supportedTargets()) {
     TestTensor x = strided(random, DType::Float64, {3, 4, 5});
     x.fill([](int64_t i) { return double(i); });
-    auto results = runOp(contextFor(isa), shapeCall(OpKind::reshape, {-1, 6}), {x.view});
+    auto results = runOp(contextFor(target), shapeCall(OpKind::reshape, {-1, 6}), {x.view});
     ASSERT_TRUE(results.ok());
     EXPECT_EQ((*results)[0].view.shape, (Dims{10, 6}));
     EXPECT_EQ((*results)[0].values(), x.values());

@@ -144,13 +144,13 @@ TEST_P(OpCase, HasTypeRuleAndKernelForEveryDtype) {
     for (const TensorType &type : *types) {
       results.push_back(addTensor(sample, type));
     }
-    for (Isa isa : {Isa::Portable, Isa::V3, Isa::Avx512}) {
-      if (!isaSupported(isa)) {
+    for (Target target : {kPortable, kX86V3, kX86V4}) {
+      if (!supports(target)) {
         continue;
       }
-      context.isa = isa;
+      context.target = target;
       Status status = runKernel(context, sample.call, sample.operands, results);
-      EXPECT_TRUE(status.ok()) << what << " has no kernel at " << isaName(isa)
+      EXPECT_TRUE(status.ok()) << what << " has no kernel at " << targetName(target)
                                << ": add it to runtime/kernels/" << familyFile(info.family) << " ("
                                << status.message() << ")";
     }

@@ -11,10 +11,10 @@ using namespace tracert::test;
 
 namespace {
 
-constexpr Isa kIsa = Isa::V3;
+constexpr Target kIsa = kX86V3;
 
 #define SKIP_WITHOUT_V3()                                                                          \
-  if (!isaSupported(kIsa)) {                                                                       \
+  if (!supports(kIsa)) {                                                                           \
     GTEST_SKIP() << "this processor has no x86-64-v3";                                             \
   }
 
@@ -64,7 +64,7 @@ std::shared_ptr<Program> addProgram(size_t padding = 0) {
     def.accesses.push_back(access);
   }
   NativeSection section;
-  section.isa = kIsa;
+  section.target = kIsa;
   section.code = kernelCode();
   section.code.resize(section.code.size() + padding, 0xCC);
   section.kernels.push_back(def);
@@ -108,7 +108,7 @@ TEST(CodeMapping, ExecutorsShareItAndTheLastUnmapsIt) {
 TEST(CodeMapping, ThePortableSectionMapsNothing) {
   std::shared_ptr<Program> program = addProgram(/*padding=*/100'000);
   size_t before = mappedMemory().codeBytes;
-  auto executor = executorOf(program, {.section = {SectionChoice::Portable, Isa::Portable}});
+  auto executor = executorOf(program, {.section = {SectionChoice::Portable, kPortable}});
   EXPECT_EQ(mappedMemory().codeBytes, before);
 }
 

@@ -488,7 +488,7 @@ TEST(Executor, OutOfMemoryIsAStatus) {
 TEST(Executor, MissingSectionIsUnsupported) {
   auto program = sampleProgram();
   Result<std::unique_ptr<Executor>> executor =
-      Executor::create(program, {.section = {SectionChoice::Native, Isa::Avx512}});
+      Executor::create(program, {.section = {SectionChoice::Native, kX86V4}});
   ASSERT_FALSE(executor.ok());
   EXPECT_EQ(executor.status().code(), StatusCode::Unsupported);
   EXPECT_EQ(executor.status().message(), "the program has no section for x86-64-v4");

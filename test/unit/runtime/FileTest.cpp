@@ -179,7 +179,7 @@ TEST(File, DamageBehindTheHashesIsSurvived) {
     }
     ++accepted;
     Result<std::unique_ptr<Executor>> executor =
-        Executor::create(*loaded, {.section = {SectionChoice::Portable, Isa::Portable}});
+        Executor::create(*loaded, {.section = {SectionChoice::Portable, kPortable}});
     ASSERT_TRUE(executor.ok());
     Tensors inputs = sampleInputs();
     TensorView view = inputs[0].view();

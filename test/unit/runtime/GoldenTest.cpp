@@ -2,8 +2,8 @@
 // are.
 #include "FileKit.h"
 
-#include "tracert/Isa.h"
 #include "tracert/Limits.h"
+#include "tracert/Target.h"
 #include "tracert/tracert.hpp"
 
 #include <algorithm>
@@ -49,14 +49,14 @@ protected:
 TEST_P(GoldenFile, PortableSectionGivesTheVectors) { verify(TRT_SECTION_PORTABLE); }
 
 TEST_P(GoldenFile, V3SectionGivesTheVectors) {
-  if (!isaSupported(Isa::V3)) {
+  if (!supports(kX86V3)) {
     GTEST_SKIP() << "this processor cannot run x86-64-v3";
   }
   verify(TRT_SECTION_X86_64_V3);
 }
 
 TEST_P(GoldenFile, V4SectionGivesTheVectors) {
-  if (!isaSupported(Isa::Avx512)) {
+  if (!supports(kX86V4)) {
     GTEST_SKIP() << "this processor cannot run x86-64-v4";
   }
   verify(TRT_SECTION_X86_64_V4);

@@ -115,8 +115,8 @@ TEST(HostileFile, SectionsCannotShareCode) {
       [](fb::FlatBufferBuilder &builder) {
         Offsets<schema::SectionDef> sections;
         for (int i = 0; i < 1000; ++i) {
-          auto isa = builder.CreateString(std::string(isaName(Isa::V3)));
-          sections.push_back(schema::CreateSectionDef(builder, isa, 0, 0, 0, 1));
+          auto target = builder.CreateString(std::string(targetName(kX86V3)));
+          sections.push_back(schema::CreateSectionDef(builder, target, 0, 0, 0, 1));
         }
         auto list = builder.CreateVector(sections);
         return schema::CreateProgramDef(builder, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, list);

@@ -9,10 +9,10 @@ using namespace tracert::test;
 
 namespace {
 
-constexpr Isa kIsa = Isa::V3;
+constexpr Target kIsa = kX86V3;
 
 #define SKIP_WITHOUT_V3()                                                                          \
-  if (!isaSupported(kIsa)) {                                                                       \
+  if (!supports(kIsa)) {                                                                           \
     GTEST_SKIP() << "this processor has no x86-64-v3";                                             \
   }
 
@@ -29,7 +29,7 @@ KernelAccess access(AccessKind kind, ValueId value, InnerStride stride = InnerSt
 /// A section whose schedule checks and launches `covered` in one kernel and runs the other ops.
 void addSection(ProgramKit &kit, KernelDef kernel, std::vector<OpIndex> covered) {
   NativeSection section;
-  section.isa = kIsa;
+  section.target = kIsa;
   section.code = kernelCode();
   section.kernels.push_back(std::move(kernel));
   section.coveredOps = covered;
@@ -109,7 +109,7 @@ TEST(Launch, StridesThatDoNotFitAreReplacedByOps) {
     EXPECT_EQ(stats.launchesReplacedByOps, replaced);
     EXPECT_EQ(stats.launchesRun, 2 - replaced);
     EXPECT_EQ(stats.libraryKernelsRun, replaced);
-    EXPECT_EQ(stats.section, native().isa);
+    EXPECT_EQ(stats.section, native().target);
   }
 }
 

@@ -169,7 +169,7 @@ HostTensor copyOf(const TensorView &view) {
   HostTensor copy;
   copy.type = view.type();
   copy.bytes.resize(static_cast<size_t>(copy.type.byteCount()));
-  KernelContext context{nullptr, Isa::Portable, &processAllocator(), IndexMode::Checked};
+  KernelContext context{nullptr, kPortable, &processAllocator(), IndexMode::Checked};
   copyView(context, view, copy.view());
   return copy;
 }
@@ -237,7 +237,7 @@ Result<ResultTypes> typesNow(const OpDef &op, std::span<const HostTensor *const>
 } // namespace
 
 Result<Tensors> reference(const Program &program, const Tensors &inputs) {
-  KernelContext context{nullptr, Isa::Portable, &processAllocator(), IndexMode::Checked};
+  KernelContext context{nullptr, kPortable, &processAllocator(), IndexMode::Checked};
   std::vector<HostTensor> values(program.values.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     values[program.inputs[i].value] = inputs[i];

@@ -81,7 +81,7 @@ using Tensors = std::vector<HostTensor>;
 Result<Tensors> tryRun(Executor &executor, const Tensors &inputs);
 /// Through a fresh executor; a failure fails the test.
 Tensors run(const std::shared_ptr<const Program> &program, const Tensors &inputs,
-            SectionChoice section = {SectionChoice::Portable, Isa::Portable});
+            SectionChoice section = {SectionChoice::Portable, kPortable});
 std::unique_ptr<Executor> executorOf(std::shared_ptr<const Program> program,
                                      ExecutorOptions options = {});
 /// Values of the outputs by the op-by-op reference.

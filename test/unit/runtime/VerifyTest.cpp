@@ -31,7 +31,7 @@ TEST_P(Verify, Refuses) {
 
 NativeSection sectionOf(const Program &program) {
   NativeSection section;
-  section.isa = Isa::V3;
+  section.target = kX86V3;
   section.code = kernelCode();
   Block block;
   for (OpIndex op = 0; op < program.ops.size(); ++op) {
@@ -118,7 +118,7 @@ const BadProgram kBadPrograms[] = {
     {"section_isa",
      [](Program &p) {
        p.sections.push_back(sectionOf(p));
-       p.sections[0].isa = Isa::Portable;
+       p.sections[0].target = kPortable;
      },
      "unknown ISA level"},
     {"section_twice", [](Program &p) { p.sections = {sectionOf(p), sectionOf(p)}; },

@@ -1,5 +1,5 @@
 /// KernelSupport: the parts of generated kernels that are the same in all of them, compiled to
-/// bitcode per ISA and inlined: block buffers of ordered reductions, packing, error records.
+/// bitcode per target and inlined: block buffers of ordered reductions, packing, error records.
 ///
 /// Vectors travel by pointer, because the target ABI does not pass wide ones in registers; inlining
 /// removes the memory. Selected lanes travel as bits. KERNEL_LANES is the ISA's vector length.
@@ -8,7 +8,9 @@
 #include "Elementwise.h"
 #include "Reduction.h"
 
+#if defined(__x86_64__)
 #include <immintrin.h>
+#endif
 #include <limits>
 #include <new>
 
@@ -144,6 +146,17 @@ template <class T> TRACERT_INLINE int64_t packVector(T *to, Vec<T, 16> values, u
     storeUnaligned(to, convertLanes<typename IntOfSize<sizeof(T), false>::Type>(packed));
   }
   return __builtin_popcount(bits);
+}
+#elif defined(__aarch64__)
+/// NEON has no compress: store each lane, step if it is selected.
+template <class T> TRACERT_INLINE int64_t packVector(T *to, Vec<T, 8> values, uint32_t bits) {
+  int64_t written = 0;
+#pragma clang loop unroll(full)
+  for (int lane = 0; lane < 8; ++lane) {
+    to[written] = values[lane];
+    written += (bits >> lane) & 1;
+  }
+  return written;
 }
 #else
 /// The 4-byte words whose byte in `selectedBytes` is 0xFF, moved to the front: AVX2 has no
