@@ -215,23 +215,24 @@ static void *count_up(trt_dtype dtype, int64_t count) {
   for (int64_t i = 0; bytes != NULL && i < count; ++i) {
     float as_float = (float)i;
     double as_double = (double)i;
-    int32_t as_int = (int32_t)i;
     char *at = bytes + (size_t)i * trt_dtype_size(dtype);
     switch (dtype) {
     case TRT_BOOL:
       *at = (char)(i % 2);
       break;
+    case TRT_INT8:
+    case TRT_INT16:
+    case TRT_INT32:
+    case TRT_INT64:
     case TRT_UINT8:
-      *at = (char)i;
+    case TRT_UINT16:
+    case TRT_UINT32:
+    case TRT_UINT64:
+      memcpy(at, &i, trt_dtype_size(dtype)); /* the low bytes: little endian */
       break;
     case TRT_FLOAT16:
-      memset(at, 0, 2); /* 0.0: C99 has no half floats */
-      break;
-    case TRT_INT32:
-      memcpy(at, &as_int, sizeof as_int);
-      break;
-    case TRT_INT64:
-      memcpy(at, &i, sizeof i);
+    case TRT_BFLOAT16:
+      memset(at, 0, 2); /* 0.0: C99 has no floats of 16 bits */
       break;
     case TRT_FLOAT32:
       memcpy(at, &as_float, sizeof as_float);

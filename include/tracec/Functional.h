@@ -18,8 +18,11 @@ struct PythonScalar {
   enum class Kind : uint8_t { Bool, Int, Float } kind = Kind::Int;
   int64_t intValue = 0;
   double floatValue = 0;
-  /// An int outside int64: `floatValue` holds it rounded, and its sign is that of floatValue.
+  /// An int outside int64: `floatValue` holds it rounded, and its sign is that of floatValue. One
+  /// that uint64 holds has its bits in `intValue`, which of others is 0.
   bool isBigInt = false;
+
+  bool isUInt64() const { return isBigInt && intValue != 0; }
 };
 
 /// A tensor (or array: group T) or a Python scalar (group S).

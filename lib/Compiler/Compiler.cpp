@@ -135,7 +135,7 @@ Status Compilation::checkFunction() {
   }
   for (Type type : llvm::concat<const Type>(only.getArgumentTypes(), only.getResultTypes())) {
     auto tensor = dyn_cast<RankedTensorType>(type);
-    if (!tensor || !trace::dtypeOf(tensor.getElementType())) {
+    if (!tensor || !dtypeOfElement(tensor.getElementType())) {
       std::string text;
       llvm::raw_string_ostream(text) << type;
       return Status::compile("type " + text + " of the signature is not a tensor of a known dtype");

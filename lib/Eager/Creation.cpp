@@ -12,28 +12,43 @@ using tracert::Scalar;
 
 namespace {
 
-double asDouble(const PythonScalar &scalar) {
-  bool isExactInt = scalar.kind != PythonScalar::Kind::Float && !scalar.isBigInt;
-  return isExactInt ? static_cast<double>(scalar.intValue) : scalar.floatValue;
-}
+/// Any int of a Python scalar that is known exactly, and sums and distances of two.
+using Wide = __int128;
 
 bool isExactInt(const PythonScalar &scalar) {
-  return scalar.kind != PythonScalar::Kind::Float && !scalar.isBigInt;
+  return scalar.kind != PythonScalar::Kind::Float && (!scalar.isBigInt || scalar.isUInt64());
+}
+
+Wide wide(const PythonScalar &scalar) {
+  return scalar.isBigInt ? Wide(static_cast<uint64_t>(scalar.intValue)) : Wide(scalar.intValue);
+}
+
+double asDouble(const PythonScalar &scalar) {
+  return isExactInt(scalar) ? static_cast<double>(wide(scalar)) : scalar.floatValue;
+}
+
+PythonScalar integerScalar(Wide value) {
+  PythonScalar scalar;
+  scalar.isBigInt = value < INT64_MIN || value > INT64_MAX;
+  bool isKept = value >= INT64_MIN && value <= Wide(UINT64_MAX);
+  scalar.intValue = isKept ? static_cast<int64_t>(value) : 0;
+  scalar.floatValue = scalar.isBigInt ? static_cast<double>(value) : 0;
+  return scalar;
 }
 
 /// ceil((stop - start) / step), at least 0; exact for ints.
 Result<int64_t> arangeCount(const PythonScalar &start, const PythonScalar &stop,
                             const PythonScalar &step) {
   if (isExactInt(start) && isExactInt(stop) && isExactInt(step)) {
-    if (step.intValue == 0) {
+    Wide width = wide(step);
+    if (width == 0) {
       return Status::invalidArgument("'arange' step must not be 0");
     }
-    __int128 distance = static_cast<__int128>(stop.intValue) - start.intValue;
-    __int128 width = step.intValue;
+    Wide distance = wide(stop) - wide(start);
     if ((distance > 0) != (width > 0) || distance == 0) {
       return 0;
     }
-    __int128 count = (distance + width + (width > 0 ? -1 : 1)) / width;
+    Wide count = (distance + width + (width > 0 ? -1 : 1)) / width;
     if (count > INT64_MAX / 8) {
       return Status::invalidArgument("'arange' would have too many elements");
     }
@@ -54,65 +69,61 @@ Result<int64_t> arangeCount(const PythonScalar &start, const PythonScalar &stop,
   return count > 0 ? static_cast<int64_t>(count) : 0;
 }
 
-PythonScalar sum(const PythonScalar &a, const PythonScalar &b) {
-  PythonScalar result;
-  if (!isExactInt(a) || !isExactInt(b) ||
-      __builtin_add_overflow(a.intValue, b.intValue, &result.intValue)) {
-    result.kind = PythonScalar::Kind::Float;
-    result.floatValue = asDouble(a) + asDouble(b);
-  }
-  return result;
-}
-
-/// Integers wrap, so a step may lie outside the dtype of the elements.
-Scalar wrapped(int64_t value, DType dtype) {
-  switch (dtype) {
-  case DType::UInt8:
-    return Scalar::of(dtype, static_cast<uint8_t>(value));
-  case DType::Int32:
-    return Scalar::of(dtype, static_cast<int32_t>(value));
-  default:
-    return Scalar::of(dtype, value);
-  }
-}
-
 struct IntProgression {
   int64_t first = 0;
   int64_t step = 0;
 };
 
-Result<int64_t> asInt64(const PythonScalar &scalar) {
-  TRACERT_ASSIGN(Scalar wide, convertScalar(scalar, DType::Int64));
-  return static_cast<int64_t>(wide.bits);
+/// An int, or a float towards zero.
+Result<Wide> truncated(const PythonScalar &scalar, DType dtype) {
+  if (isExactInt(scalar)) {
+    return wide(scalar);
+  }
+  double value = std::trunc(scalar.floatValue);
+  if (std::isnan(value)) {
+    return Status::invalidArgument("cannot convert float NaN to " + std::string(dtypeName(dtype)));
+  }
+  if (!(value >= -0x1p63 && value < 0x1p64)) {
+    return Status::overflow("cannot convert float " + floatText(scalar.floatValue) + " to " +
+                            std::string(dtypeName(dtype)));
+  }
+  return static_cast<Wide>(value);
+}
+
+Result<Wide> truncatedSum(const PythonScalar &a, const PythonScalar &b, DType dtype) {
+  if (isExactInt(a) && isExactInt(b)) {
+    return wide(a) + wide(b);
+  }
+  PythonScalar sum;
+  sum.kind = PythonScalar::Kind::Float;
+  sum.floatValue = asDouble(a) + asDouble(b);
+  return truncated(sum, dtype);
 }
 
 /// As in NumPy, the first two elements are truncated, and their distance is the step. All elements
 /// must fit `dtype`.
 Result<IntProgression> intProgression(const PythonScalar &start, const PythonScalar &step,
                                       int64_t count, DType dtype) {
-  IntProgression result;
   if (count == 0) {
-    return result;
+    return IntProgression();
   }
-  TRACERT_ASSIGN(result.first, asInt64(start));
-  __int128 last = result.first;
+  TRACERT_ASSIGN(Wide first, truncated(start, dtype));
+  Wide distance = 0;
   if (count > 1) {
-    TRACERT_ASSIGN(int64_t second, asInt64(sum(start, step)));
-    __int128 distance = static_cast<__int128>(second) - result.first;
-    last += distance * (count - 1);
-    result.step = static_cast<int64_t>(distance);
+    TRACERT_ASSIGN(Wide second, truncatedSum(start, step, dtype));
+    distance = second - first;
   }
-  for (__int128 element : {static_cast<__int128>(result.first), last}) {
-    bool isWide = element < INT64_MIN || element > INT64_MAX;
-    PythonScalar value{PythonScalar::Kind::Int, static_cast<int64_t>(element), 0, isWide};
+  for (Wide element : {first, first + distance * (count - 1)}) {
+    PythonScalar value = integerScalar(element);
     if (!fitsDType(value, dtype)) {
+      bool isWide = value.isBigInt && !value.isUInt64();
       return Status::overflow(
-          "'arange' reaches " + (isWide ? "beyond 64 bits" : std::to_string(value.intValue)) +
-          ", which " + std::string(dtypeName(dtype)) + " cannot hold" +
-          (dtype == DType::Int64 ? "" : "; pass dtype=tc.int64 for larger integers"));
+          "'arange' reaches " + (isWide ? "beyond 64 bits" : integerText(value)) + ", which " +
+          std::string(dtypeName(dtype)) + " cannot hold" +
+          (dtypeSize(dtype) == 8 ? "" : "; pass dtype=tc.int64 for larger integers"));
     }
   }
-  return result;
+  return IntProgression{static_cast<int64_t>(first), static_cast<int64_t>(distance)};
 }
 
 } // namespace
@@ -133,7 +144,10 @@ Result<Value> arange(const PythonScalar &start, const PythonScalar &stop, const 
     return Status::invalidType("'arange' expects a numeric dtype, got bool");
   }
   // Beyond 64 bits a number is known approximately only, and so would be the count.
-  if (isInteger(result) && (start.isBigInt || stop.isBigInt || step.isBigInt)) {
+  auto isTooBig = [&](const PythonScalar &scalar) {
+    return scalar.isBigInt && !(result == DType::UInt64 && scalar.isUInt64());
+  };
+  if (isInteger(result) && (isTooBig(start) || isTooBig(stop) || isTooBig(step))) {
     return Status::overflow("'arange' takes ints of at most 64 bits for " +
                             std::string(dtypeName(result)));
   }

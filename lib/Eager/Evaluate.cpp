@@ -1,6 +1,7 @@
 #include "Eager/Evaluate.h"
 
 #include "Eager/ValueEmitter.h"
+#include "tracert/Element.h"
 #include "tracert/FlatPointwise.h"
 #include "tracert/ThreadPool.h"
 
@@ -147,17 +148,10 @@ std::optional<int64_t> readySize(const Value &value) {
   if (value->state() != ValueImpl::State::Ready || !value->shape().empty()) {
     return std::nullopt;
   }
-  const void *data = value->view().data;
-  switch (value->dtype()) {
-  case DType::Int64:
-    return *static_cast<const int64_t *>(data);
-  case DType::Int32:
-    return *static_cast<const int32_t *>(data);
-  case DType::UInt8:
-    return *static_cast<const uint8_t *>(data);
-  default:
+  if (!tracert::isInteger(value->dtype())) {
     return std::nullopt;
   }
+  return tracert::integerAt(value->view().data, value->dtype());
 }
 
 Result<Value> dispatchOne(const OpCall &call, std::span<const Value> operands) {

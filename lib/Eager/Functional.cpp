@@ -2,6 +2,7 @@
 
 #include "Eager/Evaluate.h"
 #include "Eager/ScalarConversion.h"
+#include "tracert/Element.h"
 
 #include <algorithm>
 
@@ -20,33 +21,72 @@ Result<Value> operandAs(const Operand &operand, DType dtype) {
   return castTo(operand.value, dtype);
 }
 
-/// An int that the tensors' dtype cannot hold still compares exactly: in int64, or by its sign when
-/// it is outside int64, too.
-Result<DType> compareDType(std::span<const Operand> operands, DType promoted) {
-  for (const Operand &operand : operands) {
-    if (operand.isScalar && !fitsDType(operand.scalar, promoted)) {
-      return DType::Int64;
-    }
-  }
-  return promoted;
-}
-
-Result<Value> compareWithBigInt(OpKind kind, std::span<const Operand> operands) {
+/// An int that the tensor's dtype cannot hold lies beyond all its elements: its sign decides.
+Result<Value> compareWithOutside(OpKind kind, std::span<const Operand> operands, DType dtype) {
   Values inputs;
   for (const Operand &operand : operands) {
     if (operand.isScalar) {
-      PythonScalar sign{PythonScalar::Kind::Int, operand.scalar.floatValue > 0 ? 1 : -1, 0, false};
+      bool isBelow =
+          operand.scalar.isBigInt ? operand.scalar.floatValue < 0 : operand.scalar.intValue < 0;
+      PythonScalar sign{PythonScalar::Kind::Int, isBelow ? -1 : 1, 0, false};
       TRACERT_ASSIGN(Value one, scalarValue(sign, DType::Int64));
       inputs.push_back(std::move(one));
       continue;
     }
-    TRACERT_ASSIGN(Value wide, castTo(operand.value, DType::Int64));
+    TRACERT_ASSIGN(Value same, castTo(operand.value, dtype));
+    TRACERT_ASSIGN(Value wide, castTo(std::move(same), DType::Int64));
     TRACERT_ASSIGN(Value zero, scalarValue({PythonScalar::Kind::Int, 0, 0, false}, DType::Int64));
     Value pair[] = {std::move(wide), std::move(zero)};
     TRACERT_ASSIGN(Value zeros, dispatchOne({OpKind::mul, {}}, pair));
     inputs.push_back(std::move(zeros));
   }
   return dispatchOne({kind, {}}, inputs);
+}
+
+/// Exact, and not in float64, which is what uint64 and a signed integer promote to: where the
+/// signed one is negative, 1 and 0 stand for the two.
+Result<Value> compareMixedSigns(OpKind kind, std::span<const Operand> operands) {
+  size_t negativeAt = isSigned(operands[0].value->dtype()) ? 0 : 1;
+  const Value &mayBeNegative = operands[negativeAt].value;
+  PythonScalar zero{PythonScalar::Kind::Int, 0, 0, false};
+  TRACERT_ASSIGN(Value none, scalarValue(zero, mayBeNegative->dtype()));
+  Value test[] = {mayBeNegative, std::move(none)};
+  TRACERT_ASSIGN(Value isNegative, dispatchOne({OpKind::lt, {}}, test));
+  Values inputs;
+  for (size_t i = 0; i < 2; ++i) {
+    PythonScalar standIn{PythonScalar::Kind::Int, i == negativeAt ? 0 : 1, 0, false};
+    TRACERT_ASSIGN(Value other, scalarValue(standIn, DType::UInt64));
+    TRACERT_ASSIGN(Value bits, castTo(operands[i].value, DType::UInt64));
+    Value choice[] = {isNegative, std::move(other), std::move(bits)};
+    TRACERT_ASSIGN(Value chosen, dispatchOne({OpKind::where, {}}, choice));
+    inputs.push_back(std::move(chosen));
+  }
+  return dispatchOne({kind, {}}, inputs);
+}
+
+/// Comparisons that no dtype would answer exactly; nullopt: `dtype` does, which starts as the
+/// promoted one.
+Result<std::optional<Value>> compareExactly(OpKind kind, std::span<const Operand> operands,
+                                            DType &dtype) {
+  DType promoted = dtype;
+  for (const Operand &operand : operands) {
+    if (!operand.isScalar || fitsDType(operand.scalar, promoted)) {
+      continue;
+    }
+    if (operand.scalar.isBigInt || promoted == DType::UInt64) {
+      TRACERT_ASSIGN(Value result, compareWithOutside(kind, operands, promoted));
+      return std::optional(std::move(result));
+    }
+    dtype = DType::Int64;
+  }
+  bool areIntegers = std::all_of(operands.begin(), operands.end(), [](const Operand &operand) {
+    return !operand.isScalar && isInteger(operand.value->dtype());
+  });
+  if (areIntegers && isFloat(promoted)) {
+    TRACERT_ASSIGN(Value result, compareMixedSigns(kind, operands));
+    return std::optional(std::move(result));
+  }
+  return std::optional<Value>();
 }
 
 Result<Dims> normalizeAxes(const std::optional<Dims> &axes, size_t rank, std::string_view opName) {
@@ -110,11 +150,9 @@ Result<Value> pointwise(OpKind kind, std::span<const Operand> operands) {
   }
   TRACERT_ASSIGN(DType dtype, promote(operands));
   if (info.family == OpFamily::Compare) {
-    TRACERT_ASSIGN(dtype, compareDType(operands, dtype));
-    for (const Operand &operand : operands) {
-      if (operand.isScalar && operand.scalar.isBigInt && dtype == DType::Int64) {
-        return compareWithBigInt(kind, operands);
-      }
+    TRACERT_ASSIGN(std::optional<Value> exact, compareExactly(kind, operands, dtype));
+    if (exact) {
+      return std::move(*exact);
     }
   }
   bool isFloatOnly = (info.dtypes & tracert::dtypeBit(DType::Int32)) == 0 &&
@@ -262,15 +300,7 @@ Result<int64_t> hostInt(const Value &value) {
   if (!host->shape().empty() || !isInteger(host->dtype())) {
     return Status::invalidType("expected an integer of rank 0, got " + host->type().str());
   }
-  const void *data = host->view().data;
-  switch (host->dtype()) {
-  case DType::UInt8:
-    return *static_cast<const uint8_t *>(data);
-  case DType::Int32:
-    return *static_cast<const int32_t *>(data);
-  default:
-    return *static_cast<const int64_t *>(data);
-  }
+  return tracert::integerAt(host->view().data, host->dtype());
 }
 
 Result<Value> axisSize(const Value &x, const Dims &axes) {

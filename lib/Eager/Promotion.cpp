@@ -2,7 +2,9 @@
 
 #include "Eager/Evaluate.h"
 #include "Eager/ScalarConversion.h"
+#include "tracert/Element.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -15,7 +17,7 @@ using tracert::Scalar;
 
 namespace {
 
-int categoryOf(DType dtype) { return isBool(dtype) ? 1 : isInteger(dtype) ? 2 : 3; }
+int categoryOf(DType dtype) { return isBool(dtype) ? 1 : tracert::isInteger(dtype) ? 2 : 3; }
 int categoryOf(const PythonScalar &scalar) { return static_cast<int>(scalar.kind) + 1; }
 
 /// NumPy's promotion inside one category, for the dtypes of this build.
@@ -23,11 +25,16 @@ DType promoteSameCategory(DType a, DType b) {
   if (a == b) {
     return a;
   }
-  if (isFloat(a)) {
-    return dtypeSize(a) > dtypeSize(b) ? a : b;
+  if (tracert::dtypeCategory(a) == tracert::dtypeCategory(b)) {
+    // Of float16 and bfloat16 neither holds the other.
+    bool isEven = dtypeSize(a) == dtypeSize(b);
+    return isEven ? tracert::accumulateDType(a) : dtypeSize(a) > dtypeSize(b) ? a : b;
   }
-  // bool equals bool above; uint8 fits int32 and int64.
-  return dtypeSize(a) > dtypeSize(b) ? a : b;
+  // The signed integer that holds both; for uint64 there is none.
+  DType signedOne = tracert::isSigned(a) ? a : b;
+  DType unsignedOne = tracert::isSigned(a) ? b : a;
+  size_t bytes = std::max(dtypeSize(signedOne), 2 * dtypeSize(unsignedOne));
+  return tracert::dtypeOf(tracert::DTypeCategory::Signed, bytes).value_or(DType::Float64);
 }
 
 } // namespace
@@ -39,14 +46,23 @@ std::string floatText(double value) {
 }
 
 std::string integerText(const PythonScalar &scalar) {
+  if (scalar.isUInt64()) {
+    return std::to_string(static_cast<uint64_t>(scalar.intValue));
+  }
   return scalar.isBigInt ? floatText(scalar.floatValue) : std::to_string(scalar.intValue);
+}
+
+Scalar wrapped(int64_t value, DType dtype) {
+  uint64_t above = dtypeSize(dtype) == 8 ? 0 : ~uint64_t(0) << (8 * dtypeSize(dtype));
+  return {dtype, static_cast<uint64_t>(value) & ~above};
 }
 
 bool fitsDType(const PythonScalar &scalar, DType dtype) {
   if (scalar.kind == PythonScalar::Kind::Float || !isInteger(dtype)) {
     return true;
   }
-  return !scalar.isBigInt && tracert::integerFits(scalar.intValue, dtype);
+  return scalar.isBigInt ? dtype == DType::UInt64 && scalar.isUInt64()
+                         : tracert::integerFits(scalar.intValue, dtype);
 }
 
 Result<DType> promote(std::span<const Operand> operands) {
@@ -76,7 +92,7 @@ Result<DType> promote(std::span<const Operand> operands) {
     return *result;
   }
   if (topScalar == 3) {
-    return *result == DType::Int64 ? DType::Float64 : DType::Float32;
+    return quotientDType(*result);
   }
   return DType::Int32;
 }
@@ -85,53 +101,35 @@ Result<Scalar> convertScalar(const PythonScalar &scalar, DType dtype) {
   bool isFloatKind = scalar.kind == PythonScalar::Kind::Float;
   double asDouble =
       isFloatKind || scalar.isBigInt ? scalar.floatValue : static_cast<double>(scalar.intValue);
-  switch (dtype) {
-  case DType::Bool:
+  if (isBool(dtype)) {
     return Scalar::of(dtype, static_cast<uint8_t>(asDouble != 0));
-  case DType::Float64:
-    return Scalar::of(dtype, asDouble);
-  case DType::Float32:
-    if (!isFloatKind && !scalar.isBigInt) {
-      return Scalar::of(dtype, static_cast<float>(scalar.intValue));
-    }
-    return Scalar::of(dtype, static_cast<float>(asDouble));
-  case DType::Float16: {
-    // The cast kernel holds the rule for rounding to float16.
-    uint64_t bits = 0;
-    TensorView from = TensorView::contiguous(&asDouble, {DType::Float64, {}});
-    TensorView to = TensorView::contiguous(&bits, {DType::Float16, {}});
-    TRACERT_TRY(runKernel(kernelContext(), {OpKind::cast, {AttrValue::dtype(dtype)}}, {&from, 1},
-                          {&to, 1}));
-    return Scalar{dtype, bits & 0xffff};
   }
-  default:
-    break;
+  if (isFloat(dtype)) {
+    bool isExact = !isFloatKind && (!scalar.isBigInt || scalar.isUInt64());
+    return Scalar{dtype, isExact
+                             ? tracert::floatBitsOfInteger(scalar.intValue, scalar.isBigInt, dtype)
+                             : tracert::floatBits(asDouble, dtype)};
   }
-  int64_t integer = scalar.intValue;
+  PythonScalar whole = scalar;
   if (isFloatKind) {
     if (std::isnan(asDouble)) {
       return Status::invalidArgument("cannot convert float NaN to " +
                                      std::string(dtypeName(dtype)));
     }
     double truncated = std::trunc(asDouble);
-    if (!(truncated >= -0x1p63 && truncated < 0x1p63)) {
+    if (!(truncated >= -0x1p63 && truncated < 0x1p64)) {
       return Status::overflow("cannot convert float " + floatText(asDouble) + " to " +
                               std::string(dtypeName(dtype)));
     }
-    integer = static_cast<int64_t>(truncated);
+    whole.kind = PythonScalar::Kind::Int;
+    whole.isBigInt = truncated >= 0x1p63;
+    whole.intValue = whole.isBigInt ? static_cast<int64_t>(static_cast<uint64_t>(truncated))
+                                    : static_cast<int64_t>(truncated);
   }
-  PythonScalar whole{PythonScalar::Kind::Int, integer, asDouble, scalar.isBigInt};
   if (!fitsDType(whole, dtype)) {
     return tracert::integerDoesNotFit(integerText(whole), dtype);
   }
-  switch (dtype) {
-  case DType::UInt8:
-    return Scalar::of(dtype, static_cast<uint8_t>(integer));
-  case DType::Int32:
-    return Scalar::of(dtype, static_cast<int32_t>(integer));
-  default:
-    return Scalar::of(dtype, integer);
-  }
+  return wrapped(whole.intValue, dtype);
 }
 
 Result<Value> scalarValue(const PythonScalar &scalar, DType dtype) {
@@ -171,7 +169,7 @@ bool isSameKindCast(DType from, DType to) {
     return categoryOf(from) < categoryOf(to);
   }
   // Signed to unsigned changes kind.
-  return !(to == DType::UInt8 && from != DType::UInt8);
+  return !(isUnsigned(to) && isSigned(from));
 }
 
 } // namespace tracec

@@ -2,6 +2,7 @@
 #include "Eager/Evaluate.h"
 #include "tracec/Functional.h"
 #include "tracec/Transform.h"
+#include "tracert/Element.h"
 
 #include <cassert>
 

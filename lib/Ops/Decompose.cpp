@@ -26,7 +26,7 @@ Result<Handle> castTo(Handle x, DType dtype, OpEmitter &emitter) {
 Result<Handle> decomposeMean(const OpCall &call, Handle x, OpEmitter &emitter) {
   DType from = emitter.typeOf(x).dtype;
   DType result = tracert::quotientDType(from);
-  DType accumulate = result == DType::Float64 ? DType::Float64 : DType::Float32;
+  DType accumulate = tracert::accumulateDType(result);
   TRACERT_ASSIGN(Handle wide, castTo(x, accumulate, emitter));
   TRACERT_ASSIGN(Handle sum, emitter.emit({OpKind::sum, call.attrs}, std::span(&wide, 1)));
   TRACERT_ASSIGN(Handle count,

@@ -6,6 +6,7 @@
 #include "Sizes.h"
 #include "TensorObject.h"
 #include "Views.h"
+#include "tracert/Element.h"
 #include "tracert/Op.h"
 #include "tracert/OpRules.h"
 
@@ -173,16 +174,9 @@ PyObject *arangeOfSize(PyObject *size, DType dtype) {
     return raise(count.status());
   }
   auto scalarOf = [&](int64_t value) {
-    switch (dtype) {
-    case DType::Float16:
-      return Scalar::of(dtype, value ? uint16_t{0x3C00} : uint16_t{0});
-    case DType::Float32:
-      return Scalar::of(dtype, static_cast<float>(value));
-    case DType::Float64:
-      return Scalar::of(dtype, static_cast<double>(value));
-    default:
-      return Scalar::of(dtype, value);
-    }
+    bool isFloat = tracert::isFloat(dtype);
+    return Scalar{dtype, isFloat ? tracert::floatBits(static_cast<double>(value), dtype)
+                                 : static_cast<uint64_t>(value)};
   };
   OpCall call{OpKind::arange,
               {AttrValue::ints(Dims{kFromOperand}), AttrValue::scalar(scalarOf(0)),

@@ -1,10 +1,14 @@
 #include "DTypes.h"
 
+#include <iterator>
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace tracec::python {
 
 using tracert::DType;
+using tracert::DTypeCategory;
 
 namespace {
 
@@ -49,12 +53,7 @@ PyObject *getName(PyObject *self, void *) { return toText(self); }
 PyObject *getItemSize(PyObject *self, void *) {
   return PyLong_FromSize_t(tracert::dtypeSize(dtypeOf(self)));
 }
-PyObject *getNumpy(PyObject *self, void *) {
-  PyObject *numpy = numpyModule();
-  PyObject *result = numpy ? PyObject_CallMethod(numpy, "dtype", "s", nameOf(self)) : nullptr;
-  Py_XDECREF(numpy);
-  return result;
-}
+PyObject *getNumpy(PyObject *self, void *) { return numpyDType(dtypeOf(self)); }
 PyObject *reduce(PyObject *self, PyObject *) { return PyUnicode_FromString(nameOf(self)); }
 
 PyGetSetDef attributes[] = {
@@ -69,24 +68,18 @@ PyMethodDef methods[] = {
     {},
 };
 
+/// NumPy's letters of kinds.
 std::optional<DType> fromKind(char kind, Py_ssize_t itemSize) {
-  switch (kind) {
-  case 'b':
-    return DType::Bool;
-  case 'u':
-    return itemSize == 1 ? std::optional(DType::UInt8) : std::nullopt;
-  case 'i':
-    return itemSize == 4   ? std::optional(DType::Int32)
-           : itemSize == 8 ? std::optional(DType::Int64)
-                           : std::nullopt;
-  case 'f':
-    return itemSize == 2   ? std::optional(DType::Float16)
-           : itemSize == 4 ? std::optional(DType::Float32)
-           : itemSize == 8 ? std::optional(DType::Float64)
-                           : std::nullopt;
-  default:
-    return std::nullopt;
+  constexpr std::pair<char, DTypeCategory> kinds[] = {{'b', DTypeCategory::Bool},
+                                                      {'i', DTypeCategory::Signed},
+                                                      {'u', DTypeCategory::Unsigned},
+                                                      {'f', DTypeCategory::Float}};
+  for (auto [letter, category] : kinds) {
+    if (letter == kind) {
+      return tracert::dtypeOf(category, static_cast<size_t>(itemSize));
+    }
   }
+  return std::nullopt;
 }
 
 /// 'f4', '<i8', '?', ... as NumPy spells them.
@@ -100,7 +93,16 @@ std::optional<DType> fromTypeCode(std::string_view text) {
   if (text.size() != 2 || text[1] < '1' || text[1] > '8') {
     return std::nullopt;
   }
-  return text[0] == 'b' && text[1] == '1' ? DType::Bool : fromKind(text[0], text[1] - '0');
+  return fromKind(text[0], text[1] - '0');
+}
+
+/// A dtype that another package added to NumPy, by its name.
+std::optional<DType> fromNumpyName(PyObject *object) {
+  PyObject *name = PyObject_GetAttrString(object, "name");
+  const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : nullptr;
+  std::optional<DType> result = text ? tracert::dtypeFromName(text) : std::nullopt;
+  Py_XDECREF(name);
+  return result;
 }
 
 /// A NumPy dtype by its kind and size; nullopt for others.
@@ -110,7 +112,8 @@ std::optional<DType> fromNumpyDType(PyObject *object) {
   PyObject *names = PyObject_GetAttrString(object, "names");
   std::optional<DType> result;
   if (kind && size && names == Py_None && PyUnicode_Check(kind) && PyUnicode_GetLength(kind) == 1) {
-    result = fromKind(static_cast<char>(PyUnicode_READ_CHAR(kind, 0)), PyLong_AsSsize_t(size));
+    char letter = static_cast<char>(PyUnicode_READ_CHAR(kind, 0));
+    result = letter == 'V' ? fromNumpyName(object) : fromKind(letter, PyLong_AsSsize_t(size));
   }
   PyErr_Clear();
   Py_XDECREF(kind);
@@ -124,7 +127,8 @@ bool isFromNumpy(PyTypeObject *type) {
   const char *text = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : nullptr;
   // np.dtype's own classes live in numpy.dtypes.
   bool result =
-      text && (std::string_view(text) == "numpy" || std::string_view(text).starts_with("numpy."));
+      text && (std::string_view(text) == "numpy" || std::string_view(text).starts_with("numpy.") ||
+               std::string_view(text) == "ml_dtypes");
   PyErr_Clear();
   Py_XDECREF(module);
   return result;
@@ -164,7 +168,40 @@ std::optional<DType> parse(PyObject *argument) {
   return isFromNumpy(Py_TYPE(argument)) ? fromNumpyDType(argument) : std::nullopt;
 }
 
+/// "bool, uint8, ... or float64".
+std::string listed() {
+  std::string text;
+  for (DType dtype : tracert::kAllDTypes) {
+    bool isLast = dtype == std::end(tracert::kAllDTypes)[-1];
+    text += text.empty() ? "" : isLast ? " or " : ", ";
+    text += tracert::dtypeName(dtype);
+  }
+  return text;
+}
+
 } // namespace
+
+PyObject *numpyDType(DType dtype) {
+  if (dtype == DType::BFloat16) {
+    // Registers the name with NumPy.
+    PyObject *extension = PyImport_ImportModule("ml_dtypes");
+    if (!extension && PyErr_ExceptionMatches(PyExc_ImportError)) {
+      PyErr_Clear();
+      return raiseAdvice(PyExc_TypeError,
+                         "install the package ml_dtypes, or write x.astype(tc.float32) first",
+                         "NumPy has no bfloat16");
+    }
+    if (!extension) {
+      return nullptr;
+    }
+    Py_DECREF(extension);
+  }
+  PyObject *numpy = numpyModule();
+  PyObject *result =
+      numpy ? PyObject_CallMethod(numpy, "dtype", "s", tracert::dtypeName(dtype).data()) : nullptr;
+  Py_XDECREF(numpy);
+  return result;
+}
 
 PyObject *numpyModule() { return PyImport_ImportModule("numpy"); }
 
@@ -181,10 +218,7 @@ bool readDType(PyObject *argument, std::optional<DType> &dtype) {
   }
   dtype = parse(argument);
   if (!dtype) {
-    raiseFormat(
-        PyExc_TypeError,
-        "unsupported dtype %R; use tc.bool, uint8, int32, int64, float16, float32 or float64",
-        argument);
+    raiseFormat(PyExc_TypeError, "unsupported dtype %R; use tc.%s", argument, listed().c_str());
     return false;
   }
   return true;
@@ -192,7 +226,7 @@ bool readDType(PyObject *argument, std::optional<DType> &dtype) {
 
 bool addDTypes(PyObject *module) {
   dtypeType.tp_name = "tracec.dtype";
-  dtypeType.tp_doc = "An element type; the seven objects tc.bool ... tc.float64.";
+  dtypeType.tp_doc = "An element type; the objects tc.bool ... tc.float64.";
   dtypeType.tp_basicsize = sizeof(DTypeObject);
   dtypeType.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION;
   dtypeType.tp_repr = represent;

@@ -19,6 +19,9 @@ PyObject *dtypeObject(tracert::DType dtype);
 bool readDType(PyObject *argument, std::optional<tracert::DType> &dtype);
 bool addDTypes(PyObject *module);
 
+/// NumPy's dtype of the same name; that of bfloat16 is in ml_dtypes, without which there is a
+/// TypeError. New reference.
+PyObject *numpyDType(tracert::DType dtype);
 /// numpy, imported on first use; new reference or null with an exception set.
 PyObject *numpyModule();
 

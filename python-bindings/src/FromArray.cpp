@@ -15,33 +15,22 @@
 
 namespace tracec::python {
 
+using tracert::DTypeCategory;
+
 namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
 /// What one element of a buffer is.
 struct Element {
-  enum class Kind { Bool, Signed, Unsigned, Float } kind;
+  DTypeCategory kind;
   size_t size;
   bool isSwapped;
 
+  bool isBfloat = false;
+
   std::optional<DType> dtype() const {
-    switch (kind) {
-    case Kind::Bool:
-      return DType::Bool;
-    case Kind::Signed:
-      return size == 4   ? std::optional(DType::Int32)
-             : size == 8 ? std::optional(DType::Int64)
-                         : std::nullopt;
-    case Kind::Unsigned:
-      return size == 1 ? std::optional(DType::UInt8) : std::nullopt;
-    case Kind::Float:
-      return size == 2   ? std::optional(DType::Float16)
-             : size == 4 ? std::optional(DType::Float32)
-             : size == 8 ? std::optional(DType::Float64)
-                         : std::nullopt;
-    }
-    return std::nullopt;
+    return isBfloat ? DType::BFloat16 : tracert::dtypeOf(kind, size);
   }
 };
 
@@ -85,11 +74,10 @@ std::optional<Element> parseFormat(const Py_buffer &buffer) {
   if (!isOne || !std::has_single_bit(size) || (sizesOf(*format) & size) == 0) {
     return std::nullopt;
   }
-  using Kind = Element::Kind;
-  Kind kind = *format == '?'                ? Kind::Bool
-              : std::strchr("efd", *format) ? Kind::Float
-              : std::islower(*format)       ? Kind::Signed
-                                            : Kind::Unsigned;
+  DTypeCategory kind = *format == '?'                ? DTypeCategory::Bool
+                       : std::strchr("efd", *format) ? DTypeCategory::Float
+                       : std::islower(*format)       ? DTypeCategory::Signed
+                                                     : DTypeCategory::Unsigned;
   return Element{kind, size, isSwapped && size > 1};
 }
 
@@ -162,11 +150,26 @@ bool isIndirect(const Py_buffer &buffer) {
   return false;
 }
 
+bool openBuffer(PyObject *object, BufferGuard &guard, std::optional<Element> &element);
+
+/// Buffers have no letter for ml_dtypes' bfloat16, so its bits are read.
+bool openBfloats(PyObject *object, BufferGuard &guard, std::optional<Element> &element) {
+  PyObject *bits = PyObject_CallMethod(object, "view", "s", "uint16");
+  bool ok = bits && openBuffer(bits, guard, element);
+  Py_XDECREF(bits);
+  if (ok) {
+    element->isBfloat = true;
+  }
+  return ok;
+}
+
 /// The buffer of `object`, or of what its __array__ gives.
 bool openBuffer(PyObject *object, BufferGuard &guard, std::optional<Element> &element) {
   if (PyObject_CheckBuffer(object)) {
     if (PyObject_GetBuffer(object, &guard.held, PyBUF_FULL_RO) < 0) {
-      return failDType(object);
+      PyErr_Clear();
+      return arrayDType(object) == DType::BFloat16 ? openBfloats(object, guard, element)
+                                                   : failDType(object);
     }
     guard.isHeld = true;
     guard.buffer = guard.held;
@@ -217,7 +220,7 @@ bool widen(const char *source, const Element &element, int64_t *target) {
   loadElement(source, element, bytes);
   uint64_t bits;
   std::memcpy(&bits, bytes, sizeof(bits));
-  if (element.kind == Element::Kind::Signed) {
+  if (element.kind == DTypeCategory::Signed) {
     int shift = static_cast<int>(64 - 8 * element.size);
     *target = static_cast<int64_t>(bits << shift) >> shift;
     return true;
@@ -301,7 +304,7 @@ bool copyArray(PyObject *object, bool widenIntegers, Value &value) {
   std::optional<DType> dtype = element->dtype();
   if (!dtype) {
     bool isInteger =
-        element->kind == Element::Kind::Signed || element->kind == Element::Kind::Unsigned;
+        element->kind == DTypeCategory::Signed || element->kind == DTypeCategory::Unsigned;
     return widenIntegers && isInteger ? widenAll(buffer, *element, value) : failDType(object);
   }
   Result<Value> fresh = allocateValue({*dtype, Dims(buffer.shape, buffer.shape + buffer.ndim)});

@@ -124,7 +124,7 @@ bool resolveSizes(PyObject *const *objects, size_t count, Operand *operands) {
     if (!isSize(objects[i])) {
       continue;
     }
-    if (*dtype == DType::UInt8 || *dtype == DType::Bool) {
+    if (tracert::dtypeSize(*dtype) < sizeof(int32_t) && !tracert::isFloat(*dtype)) {
       // Whether it fits is an error of the value, so the number is needed.
       Result<int64_t> number = bakeSize(objects[i]);
       if (!number.ok()) {
@@ -185,6 +185,11 @@ PythonScalar readScalar(PyObject *object) {
   scalar.intValue = PyLong_AsLongLongAndOverflow(object, &overflow);
   if (overflow) {
     scalar.isBigInt = true;
+    scalar.intValue = overflow > 0 ? static_cast<int64_t>(PyLong_AsUnsignedLongLong(object)) : 0;
+    if (PyErr_Occurred()) {
+      PyErr_Clear();
+      scalar.intValue = 0;
+    }
     scalar.floatValue = PyLong_AsDouble(object);
     if (PyErr_Occurred()) {
       PyErr_Clear();
@@ -277,13 +282,11 @@ bool readIndexArray(PyObject *object, Value &value) {
     return stackSequence(object, std::nullopt, value);
   }
   bool isMask = nest.hasBool && !nest.hasInt && !nest.hasFloat && !nest.strong;
-  if (nest.hasFloat || (nest.strong & (1u << static_cast<int>(DType::Float16) |
-                                       1u << static_cast<int>(DType::Float32) |
-                                       1u << static_cast<int>(DType::Float64)))) {
+  if (nest.hasFloat || nest.hasStrong(tracert::DTypeCategory::Float)) {
     raiseFormat(PyExc_IndexError, "an index must be integers or bools, got floats");
     return false;
   }
-  isMask |= nest.strong == 1u << static_cast<int>(DType::Bool) && !nest.hasInt;
+  isMask |= nest.strong == tracert::dtypeBit(DType::Bool) && !nest.hasInt;
   return buildNest(object, nest, isMask ? DType::Bool : DType::Int64, value) && enter(value);
 }
 

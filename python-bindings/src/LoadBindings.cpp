@@ -7,6 +7,7 @@
 #include "TensorObject.h"
 #include "ToPython.h"
 #include "tracec/InterpreterLock.h"
+#include "tracert/Element.h"
 #include "tracert/Executor.h"
 #include "tracert/Limits.h"
 #include "tracert/RunControl.h"
@@ -267,28 +268,6 @@ PyObject *run(PyObject *self, PyObject *list) {
 // Verification
 //===----------------------------------------------------------------------===//
 
-bool isNaN(DType dtype, const char *data) {
-  switch (dtype) {
-  case DType::Float16: {
-    uint16_t bits;
-    std::memcpy(&bits, data, sizeof(bits));
-    return (bits & 0x7fff) > 0x7c00;
-  }
-  case DType::Float32: {
-    float value;
-    std::memcpy(&value, data, sizeof(value));
-    return value != value;
-  }
-  case DType::Float64: {
-    double value;
-    std::memcpy(&value, data, sizeof(value));
-    return value != value;
-  }
-  default:
-    return false;
-  }
-}
-
 /// Elements that differ in bits and are not both NaN, and the first of them; outputs are
 /// contiguous.
 std::pair<int64_t, int64_t> findDifferences(const TensorView &got,
@@ -299,7 +278,8 @@ std::pair<int64_t, int64_t> findDifferences(const TensorView &got,
   int64_t differences = 0;
   int64_t first = -1;
   for (int64_t i = 0; i < got.elementCount(); ++i, a += size, b += size) {
-    if (std::memcmp(a, b, size) != 0 && !(isNaN(got.dtype, a) && isNaN(got.dtype, b))) {
+    if (std::memcmp(a, b, size) != 0 &&
+        !(tracert::isNaNAt(a, got.dtype) && tracert::isNaNAt(b, got.dtype))) {
       first = differences++ == 0 ? i : first;
     }
   }

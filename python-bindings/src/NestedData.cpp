@@ -5,6 +5,7 @@
 #include "Sizes.h"
 #include "TensorObject.h"
 #include "tracec/Functional.h"
+#include "tracert/Element.h"
 
 #include <cmath>
 #include <cstring>
@@ -86,7 +87,7 @@ bool Nest::scanLeaf(PyObject *object, size_t depth) {
                   "unsupported element of type %s in a nested sequence", Py_TYPE(object)->tp_name);
       return false;
     }
-    strong |= 1u << static_cast<int>(*dtype);
+    strong |= tracert::dtypeBit(*dtype);
   } else {
     raiseAdvice(PyExc_TypeError, "pass numbers, arrays, or nested lists of them",
                 "tensor() expects numbers, got %s", Py_TYPE(object)->tp_name);
@@ -113,7 +114,7 @@ Result<DType> dtypeOfNest(const Nest &nest) {
   }
   std::vector<Operand> operands;
   for (DType dtype : tracert::kAllDTypes) {
-    if (nest.strong & (1u << static_cast<int>(dtype))) {
+    if (nest.strong & tracert::dtypeBit(dtype)) {
       TRACERT_ASSIGN(Value example, allocateValue({dtype, {}}));
       operands.push_back(Operand::of(std::move(example)));
     }
@@ -161,37 +162,61 @@ private:
     return false;
   }
 
+  /// The low bytes; memory is little endian.
+  void put(uint64_t bits) { std::memcpy(next, &bits, tracert::dtypeSize(dtype)); }
+
   bool writeBool(PyObject *object) {
     int truth = PyObject_IsTrue(object);
     *next = truth > 0;
     return truth >= 0;
   }
 
-  bool writeInteger(PyObject *object) {
+  /// An int; of one above int64 the bits of a uint64, of one outside both 1 or -1.
+  struct Integer {
     int64_t value = 0;
-    int overflow = 0;
+    bool isUInt64 = false;
+    bool isOutside = false;
+  };
+
+  bool writeInteger(PyObject *object) {
+    Integer integer;
     if (PyIndex_Check(object)) {
       PyObject *number = PyNumber_Index(object);
       if (!number) {
         return false;
       }
-      value = PyLong_AsLongLongAndOverflow(number, &overflow);
+      integer = readInteger(number);
       Py_DECREF(number);
-    } else if (!truncate(object, &value, &overflow)) {
+    } else if (!truncate(object, integer)) {
       return false;
     }
-    if (overflow || !fits(value)) {
+    bool fits =
+        integer.isUInt64 ? dtype == DType::UInt64 : tracert::integerFits(integer.value, dtype);
+    if (integer.isOutside || !fits) {
       raiseFormat(PyExc_OverflowError, "%S does not fit %s%s", object,
                   tracert::dtypeName(dtype).data(),
                   isInferred ? "; pass dtype=tc.int64 for larger integers" : "");
       return false;
     }
-    std::memcpy(next, &value, tracert::dtypeSize(dtype)); // little endian
+    put(static_cast<uint64_t>(integer.value));
     return true;
   }
 
+  static Integer readInteger(PyObject *number) {
+    int overflow = 0;
+    Integer integer;
+    integer.value = PyLong_AsLongLongAndOverflow(number, &overflow);
+    if (overflow != 0) {
+      uint64_t bits = overflow > 0 ? PyLong_AsUnsignedLongLong(number) : 0;
+      integer = {static_cast<int64_t>(bits), true, overflow < 0 || PyErr_Occurred() != nullptr};
+      integer.value = integer.isOutside ? overflow : integer.value;
+      PyErr_Clear();
+    }
+    return integer;
+  }
+
   /// A float (or NumPy bool) towards zero.
-  bool truncate(PyObject *object, int64_t *value, int *overflow) {
+  bool truncate(PyObject *object, Integer &integer) {
     double number = PyFloat_AsDouble(object);
     if (number == -1 && PyErr_Occurred()) {
       return false;
@@ -201,21 +226,13 @@ private:
       return false;
     }
     number = std::trunc(number);
-    *overflow = !(number >= -0x1p63 && number < 0x1p63);
-    *value = *overflow ? 0 : static_cast<int64_t>(number);
-    return true;
-  }
-
-  bool fits(int64_t value) const {
-    switch (dtype) {
-    case DType::UInt8:
-      return value >= 0 && value <= std::numeric_limits<uint8_t>::max();
-    case DType::Int32:
-      return value >= std::numeric_limits<int32_t>::min() &&
-             value <= std::numeric_limits<int32_t>::max();
-    default:
-      return true;
+    integer.isOutside = !(number >= -0x1p63 && number < 0x1p64);
+    integer.isUInt64 = !integer.isOutside && number >= 0x1p63;
+    if (!integer.isOutside) {
+      integer.value = integer.isUInt64 ? static_cast<int64_t>(static_cast<uint64_t>(number))
+                                       : static_cast<int64_t>(number);
     }
+    return true;
   }
 
   bool writeFloat(PyObject *object) {
@@ -230,12 +247,7 @@ private:
         return false;
       }
     }
-    if (dtype == DType::Float32) {
-      float narrow = static_cast<float>(value);
-      std::memcpy(next, &narrow, sizeof(narrow));
-    } else {
-      std::memcpy(next, &value, sizeof(value));
-    }
+    put(tracert::floatBits(value, dtype));
     return true;
   }
 
@@ -245,24 +257,19 @@ private:
     if (!number) {
       return false;
     }
-    int overflow = 0;
-    int64_t value = PyLong_AsLongLongAndOverflow(number, &overflow);
-    double wide = static_cast<double>(value);
-    if (overflow) {
-      wide = PyLong_AsDouble(number);
-      if (wide == -1 && PyErr_Occurred()) {
+    Integer integer = readInteger(number);
+    if (!integer.isOutside) {
+      put(tracert::floatBitsOfInteger(integer.value, integer.isUInt64, dtype));
+    } else {
+      double value = PyLong_AsDouble(number);
+      if (value == -1 && PyErr_Occurred()) {
         // Beyond double's range: rounds to infinity.
         PyErr_Clear();
-        wide = overflow * std::numeric_limits<double>::infinity();
+        value = static_cast<double>(integer.value) * std::numeric_limits<double>::infinity();
       }
+      put(tracert::floatBits(value, dtype));
     }
     Py_DECREF(number);
-    if (dtype == DType::Float32) {
-      float narrow = overflow ? static_cast<float>(wide) : static_cast<float>(value);
-      std::memcpy(next, &narrow, sizeof(narrow));
-    } else {
-      std::memcpy(next, &wide, sizeof(wide));
-    }
     return true;
   }
 
@@ -293,18 +300,16 @@ bool buildNest(PyObject *object, const Nest &nest, std::optional<DType> wanted, 
     return fail(inferred.status());
   }
   DType dtype = wanted.value_or(*inferred);
-  // Half is no arithmetic type: leaves are gathered in double and rounded once by the cast.
-  DType stored = dtype == DType::Float16 ? DType::Float64 : dtype;
-  Result<Value> fresh = allocateValue({stored, nest.shape});
+  Result<Value> fresh = allocateValue({dtype, nest.shape});
   if (!fresh.ok()) {
     return fail(fresh.status());
   }
-  LeafWriter writer(stored, nest.shape, (*fresh)->view().data, !wanted && !nest.strong);
+  LeafWriter writer(dtype, nest.shape, (*fresh)->view().data, !wanted && !nest.strong);
   if (!writer.write(object, 0)) {
     return false;
   }
   value = std::move(*fresh);
-  return castOnHost(value, dtype);
+  return true;
 }
 
 } // namespace tracec::python

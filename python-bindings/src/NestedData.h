@@ -28,6 +28,12 @@ struct Nest {
   bool hasTensors = false;
 
   bool scan(PyObject *object, size_t depth);
+  bool hasStrong(tracert::DTypeCategory category) const {
+    return std::any_of(
+        std::begin(tracert::kAllDTypes), std::end(tracert::kAllDTypes), [&](DType dtype) {
+          return tracert::dtypeCategory(dtype) == category && (strong & tracert::dtypeBit(dtype));
+        });
+  }
 
 private:
   bool scanLeaf(PyObject *object, size_t depth);

@@ -156,7 +156,7 @@ PyObject *formatMethod(PyObject *self, PyObject *spec) {
 }
 
 PyObject *reduceMethod(PyObject *self, PyObject *) {
-  PyObject *memory = PyMemoryView_FromObject(self);
+  PyObject *memory = memoryOf(self);
   PyObject *bytes = memory ? PyObject_CallMethod(memory, "tobytes", nullptr) : nullptr;
   PyObject *shape = memory ? PyObject_GetAttrString(memory, "shape") : nullptr;
   Py_XDECREF(memory);

@@ -2,6 +2,7 @@
 
 #include "DTypes.h"
 #include "TensorObject.h"
+#include "tracert/Element.h"
 
 #include <cstring>
 
@@ -17,26 +18,33 @@ struct ExportedBuffer {
 };
 
 /// In the letters of NumPy's own dtypes, so that arrays get the canonical type.
+template <class T> constexpr char kLetter = '\0';
+template <> constexpr char kLetter<int8_t> = 'b';
+template <> constexpr char kLetter<int16_t> = 'h';
+template <> constexpr char kLetter<int32_t> = 'i';
+template <> constexpr char kLetter<int64_t> = 'l';
+template <> constexpr char kLetter<uint8_t> = 'B';
+template <> constexpr char kLetter<uint16_t> = 'H';
+template <> constexpr char kLetter<uint32_t> = 'I';
+template <> constexpr char kLetter<uint64_t> = 'L';
+template <> constexpr char kLetter<float> = 'f';
+template <> constexpr char kLetter<double> = 'd';
+
 const char *bufferFormat(DType dtype) {
-  switch (dtype) {
-  case DType::Bool:
-    return "?";
-  case DType::UInt8:
-    return "B";
-  case DType::Int32:
-    return "i";
-  case DType::Int64:
-    return "l";
-  case DType::Float16:
-    return "e";
-  case DType::Float32:
-    return "f";
-  case DType::Float64:
-    return "d";
-  }
-  return "B";
+  return tracert::visitDType(dtype, [](auto tag) {
+    using D = decltype(tag);
+    constexpr char letter = tracert::isBoolTag<D>          ? '?'
+                            : tracert::isNarrowFloatTag<D> ? 'e'
+                                                           : kLetter<typename D::Storage>;
+    static_assert(letter != '\0');
+    static constexpr char format[] = {letter, '\0'};
+    return static_cast<const char *>(format);
+  });
 }
 static_assert(sizeof(long) == 8);
+
+/// Whether bfloat16, for which buffers have no letter, is exported as uint16.
+thread_local bool exportsBits = false;
 
 int failBuffer(const char *message) {
   PyErr_SetString(PyExc_BufferError, message);
@@ -54,6 +62,10 @@ int getBuffer(PyObject *self, Py_buffer *buffer, int flags) {
     return raiseInt(host.status());
   }
   const TensorView &view = (*host)->view();
+  bool isBfloat = view.dtype == DType::BFloat16;
+  if (isBfloat && !exportsBits) {
+    return failBuffer("buffers have no bfloat16; use x.numpy() or x.astype(tc.float32)");
+  }
   bool isContiguous = view.isContiguous();
   if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !isContiguous) {
     return failBuffer("this tensor is not contiguous");
@@ -72,7 +84,9 @@ int getBuffer(PyObject *self, Py_buffer *buffer, int flags) {
   buffer->itemsize = static_cast<Py_ssize_t>(tracert::dtypeSize(view.dtype));
   buffer->readonly = 1;
   buffer->ndim = static_cast<int>(view.rank());
-  buffer->format = flags & PyBUF_FORMAT ? const_cast<char *>(bufferFormat(view.dtype)) : nullptr;
+  buffer->format = flags & PyBUF_FORMAT
+                       ? const_cast<char *>(bufferFormat(isBfloat ? DType::UInt16 : view.dtype))
+                       : nullptr;
   buffer->shape = flags & PyBUF_ND ? exported->shape : nullptr;
   buffer->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? exported->strides : nullptr;
   buffer->suboffsets = nullptr;
@@ -105,23 +119,18 @@ PyObject *listOf(const TensorView &view, size_t axis, const char *data) {
 PyBufferProcs tensorBuffer = {getBuffer, releaseBuffer};
 
 PyObject *elementToPython(DType dtype, const void *data) {
-  switch (dtype) {
-  case DType::Bool:
-    return PyBool_FromLong(*static_cast<const uint8_t *>(data) != 0);
-  case DType::UInt8:
-    return PyLong_FromLong(*static_cast<const uint8_t *>(data));
-  case DType::Int32:
-    return PyLong_FromLong(*static_cast<const int32_t *>(data));
-  case DType::Int64:
-    return PyLong_FromLongLong(*static_cast<const int64_t *>(data));
-  case DType::Float16:
-    return PyFloat_FromDouble(PyFloat_Unpack2(static_cast<const char *>(data), /*le=*/1));
-  case DType::Float32:
-    return PyFloat_FromDouble(*static_cast<const float *>(data));
-  case DType::Float64:
-    return PyFloat_FromDouble(*static_cast<const double *>(data));
+  if (tracert::isBool(dtype)) {
+    return PyBool_FromLong(tracert::integerAt(data, dtype));
   }
-  return raise(Status::internal("unknown dtype"));
+  if (tracert::isFloat(dtype)) {
+    return PyFloat_FromDouble(tracert::floatAt(data, dtype));
+  }
+  if (tracert::isUnsigned(dtype)) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, data, tracert::dtypeSize(dtype));
+    return PyLong_FromUnsignedLongLong(bits);
+  }
+  return PyLong_FromLongLong(tracert::integerAt(data, dtype));
 }
 
 PyObject *itemOf(PyObject *tensor, const char *function) {
@@ -147,14 +156,33 @@ PyObject *toList(PyObject *tensor) {
   return listOf(view, 0, static_cast<const char *>(view.data));
 }
 
+PyObject *memoryOf(PyObject *tensor) {
+  exportsBits = true;
+  PyObject *memory = PyMemoryView_FromObject(tensor);
+  exportsBits = false;
+  return memory;
+}
+
 PyObject *toNumpy(PyObject *tensor) {
   // NumPy forgets why a buffer could not be had and comes back through __array__.
-  if (Result<Value> host = tensorOf(tensor).readForHost(); !host.ok()) {
+  Result<Value> host = tensorOf(tensor).readForHost();
+  if (!host.ok()) {
     return raise(host.status());
   }
+  bool isBfloat = (*host)->dtype() == DType::BFloat16;
+  PyObject *dtype = isBfloat ? numpyDType(DType::BFloat16) : nullptr;
+  if (isBfloat && !dtype) {
+    return nullptr;
+  }
+  exportsBits = isBfloat;
   PyObject *numpy = numpyModule();
   PyObject *array = numpy ? PyObject_CallMethod(numpy, "asarray", "O", tensor) : nullptr;
+  exportsBits = false;
   Py_XDECREF(numpy);
+  if (array && isBfloat) {
+    Py_SETREF(array, PyObject_CallMethod(array, "view", "O", dtype));
+  }
+  Py_XDECREF(dtype);
   return array;
 }
 

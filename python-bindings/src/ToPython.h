@@ -16,7 +16,10 @@ PyObject *elementToPython(DType dtype, const void *data);
 /// The one element of `value`; ValueError when there is not exactly one.
 PyObject *itemOf(PyObject *tensor, const char *function);
 PyObject *toList(PyObject *tensor);
+/// A NumPy array; of bfloat16 one of ml_dtypes, without which there is a TypeError.
 PyObject *toNumpy(PyObject *tensor);
+/// A memoryview of the elements; of bfloat16 as uint16.
+PyObject *memoryOf(PyObject *tensor);
 
 /// NumPy's layout; "<pending>" for what is not there yet. Never waits. Of a transform's wrapper the
 /// text of what it wraps.

@@ -1,6 +1,7 @@
 #include "ToPython.h"
 
 #include "TensorObject.h"
+#include "tracert/Element.h"
 
 #include <algorithm>
 #include <charconv>
@@ -34,38 +35,19 @@ struct Layout {
   }
 };
 
-double halfToDouble(const void *data) {
-  return PyFloat_Unpack2(static_cast<const char *>(data), 1);
-}
-
-double elementAsDouble(DType dtype, const char *data) {
-  switch (dtype) {
-  case DType::Float16:
-    return halfToDouble(data);
-  case DType::Float32:
-    return *reinterpret_cast<const float *>(data);
-  default:
-    return *reinterpret_cast<const double *>(data);
-  }
-}
-
 /// Shortest digits that give the same element back, in the wanted notation.
 std::string shortest(DType dtype, double value, std::chars_format format) {
   char text[512];
   std::to_chars_result end{};
-  if (dtype == DType::Float16) {
-    // No to_chars for half: the shortest that is nearer to it than to its neighbours.
-    for (int digits = 1; digits <= 6; ++digits) {
-      char guess[64];
-      std::snprintf(guess, sizeof(guess), "%.*e", digits - 1, value);
-      char packed[2];
-      if (PyFloat_Pack2(std::strtod(guess, nullptr), packed, 1) == 0 &&
-          halfToDouble(packed) == value) {
-        double rounded = std::strtod(guess, nullptr);
-        end = std::to_chars(text, text + sizeof(text), rounded, format);
-        return {text, end.ptr};
-      }
-      PyErr_Clear();
+  // The shortest that is nearer to the element than to its neighbours.
+  for (int digits = 1; tracert::dtypeSize(dtype) < sizeof(float) && digits <= 6; ++digits) {
+    char guess[64];
+    std::snprintf(guess, sizeof(guess), "%.*e", digits - 1, value);
+    double rounded = std::strtod(guess, nullptr);
+    uint64_t bits = tracert::floatBits(rounded, dtype);
+    if (tracert::floatAt(&bits, dtype) == value) {
+      end = std::to_chars(text, text + sizeof(text), rounded, format);
+      return {text, end.ptr};
     }
   }
   if (dtype == DType::Float64) {
@@ -111,7 +93,7 @@ public:
     double largest = 0;
     double smallest = INFINITY;
     for (const char *data : elements) {
-      double value = std::fabs(elementAsDouble(dtype, data));
+      double value = std::fabs(tracert::floatAt(data, dtype));
       if (std::isfinite(value) && value != 0) {
         largest = std::max(largest, value);
         smallest = std::min(smallest, value);
@@ -119,7 +101,7 @@ public:
     }
     isScientific = largest != 0 && (largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1000);
     for (const char *data : elements) {
-      measure(elementAsDouble(dtype, data));
+      measure(tracert::floatAt(data, dtype));
     }
     size_t finite = wholeWidth + fractionWidth;
     width = std::max(finite, specialWidth);
@@ -129,7 +111,7 @@ public:
     if (!tracert::isFloat(dtype)) {
       return padLeft(plain(data));
     }
-    double value = elementAsDouble(dtype, data);
+    double value = tracert::floatAt(data, dtype);
     if (!std::isfinite(value)) {
       return padLeft(std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
     }
@@ -144,16 +126,10 @@ public:
 
 private:
   std::string plain(const char *data) const {
-    switch (dtype) {
-    case DType::Bool:
+    if (tracert::isBool(dtype)) {
       return *data ? "True" : "False";
-    case DType::UInt8:
-      return std::to_string(*reinterpret_cast<const uint8_t *>(data));
-    case DType::Int32:
-      return std::to_string(*reinterpret_cast<const int32_t *>(data));
-    default:
-      return std::to_string(*reinterpret_cast<const int64_t *>(data));
     }
+    return tracert::integerText(data, dtype);
   }
   std::string scientific(double value) const {
     char text[64];

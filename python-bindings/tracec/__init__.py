@@ -14,6 +14,7 @@ from ._core import (
     Tensor,
     TraceError,
     _rebuild,
+    bfloat16,
     bool,
     dtype,
     exclude_from_trace,
@@ -22,6 +23,8 @@ from ._core import (
     float16,
     float32,
     float64,
+    int8,
+    int16,
     int32,
     int64,
     moveaxis,
@@ -31,6 +34,9 @@ from ._core import (
     tensor,
     transpose,
     uint8,
+    uint16,
+    uint32,
+    uint64,
     zeros,
 )
 from ._core import (

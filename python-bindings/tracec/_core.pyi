@@ -34,9 +34,15 @@ from builtins import bool as _bool
 
 bool: dtype
 uint8: dtype
+uint16: dtype
+uint32: dtype
+uint64: dtype
+int8: dtype
+int16: dtype
 int32: dtype
 int64: dtype
 float16: dtype
+bfloat16: dtype
 float32: dtype
 float64: dtype
 

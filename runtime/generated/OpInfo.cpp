@@ -4,78 +4,78 @@
 namespace tracert {
 namespace {
 
-constexpr OperandSpec addOperands[] = {{"x", 0x1a39}, {"y", 0x1a39}};
-constexpr OperandSpec subOperands[] = {{"x", 0x1a38}, {"y", 0x1a38}};
-constexpr OperandSpec mulOperands[] = {{"x", 0x1a39}, {"y", 0x1a39}};
-constexpr OperandSpec divOperands[] = {{"x", 0x1a00}, {"y", 0x1a00}};
-constexpr OperandSpec minimumOperands[] = {{"x", 0x1a39}, {"y", 0x1a39}};
-constexpr OperandSpec maximumOperands[] = {{"x", 0x1a39}, {"y", 0x1a39}};
-constexpr OperandSpec expOperands[] = {{"x", 0x1a00}};
-constexpr OperandSpec logOperands[] = {{"x", 0x1a00}};
-constexpr OperandSpec tanhOperands[] = {{"x", 0x1a00}};
-constexpr OperandSpec sqrtOperands[] = {{"x", 0x1a00}};
-constexpr OperandSpec squareOperands[] = {{"x", 0x1a38}};
-constexpr OperandSpec eqOperands[] = {{"x", 0x1a39}, {"y", 0x1a39}};
-constexpr OperandSpec neOperands[] = {{"x", 0x1a39}, {"y", 0x1a39}};
-constexpr OperandSpec ltOperands[] = {{"x", 0x1a39}, {"y", 0x1a39}};
-constexpr OperandSpec leOperands[] = {{"x", 0x1a39}, {"y", 0x1a39}};
-constexpr OperandSpec gtOperands[] = {{"x", 0x1a39}, {"y", 0x1a39}};
-constexpr OperandSpec geOperands[] = {{"x", 0x1a39}, {"y", 0x1a39}};
+constexpr OperandSpec addOperands[] = {{"x", 0x1fff}, {"y", 0x1fff}};
+constexpr OperandSpec subOperands[] = {{"x", 0x1ffe}, {"y", 0x1ffe}};
+constexpr OperandSpec mulOperands[] = {{"x", 0x1fff}, {"y", 0x1fff}};
+constexpr OperandSpec divOperands[] = {{"x", 0x1e00}, {"y", 0x1e00}};
+constexpr OperandSpec minimumOperands[] = {{"x", 0x1fff}, {"y", 0x1fff}};
+constexpr OperandSpec maximumOperands[] = {{"x", 0x1fff}, {"y", 0x1fff}};
+constexpr OperandSpec expOperands[] = {{"x", 0x1e00}};
+constexpr OperandSpec logOperands[] = {{"x", 0x1e00}};
+constexpr OperandSpec tanhOperands[] = {{"x", 0x1e00}};
+constexpr OperandSpec sqrtOperands[] = {{"x", 0x1e00}};
+constexpr OperandSpec squareOperands[] = {{"x", 0x1ffe}};
+constexpr OperandSpec eqOperands[] = {{"x", 0x1fff}, {"y", 0x1fff}};
+constexpr OperandSpec neOperands[] = {{"x", 0x1fff}, {"y", 0x1fff}};
+constexpr OperandSpec ltOperands[] = {{"x", 0x1fff}, {"y", 0x1fff}};
+constexpr OperandSpec leOperands[] = {{"x", 0x1fff}, {"y", 0x1fff}};
+constexpr OperandSpec gtOperands[] = {{"x", 0x1fff}, {"y", 0x1fff}};
+constexpr OperandSpec geOperands[] = {{"x", 0x1fff}, {"y", 0x1fff}};
 constexpr OperandSpec logical_andOperands[] = {{"x", 0x1}, {"y", 0x1}};
 constexpr OperandSpec logical_orOperands[] = {{"x", 0x1}, {"y", 0x1}};
 constexpr OperandSpec logical_notOperands[] = {{"x", 0x1}};
-constexpr OperandSpec whereOperands[] = {{"condition", 0x1}, {"x", 0x1a39}, {"y", 0x1a39}};
+constexpr OperandSpec whereOperands[] = {{"condition", 0x1}, {"x", 0x1fff}, {"y", 0x1fff}};
 constexpr AttrSpec castAttrs[] = {
     {"dtype", AttrKind::DType, AttrName::dtype}};
-constexpr OperandSpec castOperands[] = {{"x", 0x1a39}};
+constexpr OperandSpec castOperands[] = {{"x", 0x1fff}};
 constexpr AttrSpec sumAttrs[] = {
     {"axes", AttrKind::Ints, AttrName::axes},
     {"keepdims", AttrKind::Bool, AttrName::keepdims, "False", false, ""}};
-constexpr OperandSpec sumOperands[] = {{"x", 0x1a39}};
+constexpr OperandSpec sumOperands[] = {{"x", 0x1fff}};
 constexpr ReductionInfo sumReduction = {OpKind::add, ReductionStart::Zero, EmptyReduction::Zero, true, true, false, 0};
 constexpr AttrSpec meanAttrs[] = {
     {"axes", AttrKind::Ints, AttrName::axes},
     {"keepdims", AttrKind::Bool, AttrName::keepdims, "False", false, ""}};
-constexpr OperandSpec meanOperands[] = {{"x", 0x1a39}};
+constexpr OperandSpec meanOperands[] = {{"x", 0x1fff}};
 constexpr AttrSpec maxAttrs[] = {
     {"axes", AttrKind::Ints, AttrName::axes},
     {"keepdims", AttrKind::Bool, AttrName::keepdims, "False", false, ""}};
-constexpr OperandSpec maxOperands[] = {{"x", 0x1a39}};
+constexpr OperandSpec maxOperands[] = {{"x", 0x1fff}};
 constexpr ReductionInfo maxReduction = {OpKind::maximum, ReductionStart::Lowest, EmptyReduction::Error, false, false, false, 1};
 constexpr AttrSpec minAttrs[] = {
     {"axes", AttrKind::Ints, AttrName::axes},
     {"keepdims", AttrKind::Bool, AttrName::keepdims, "False", false, ""}};
-constexpr OperandSpec minOperands[] = {{"x", 0x1a39}};
+constexpr OperandSpec minOperands[] = {{"x", 0x1fff}};
 constexpr ReductionInfo minReduction = {OpKind::minimum, ReductionStart::Highest, EmptyReduction::Error, false, false, false, 2};
 constexpr AttrSpec argmaxAttrs[] = {
     {"axes", AttrKind::Ints, AttrName::axes},
     {"keepdims", AttrKind::Bool, AttrName::keepdims, "False", false, ""}};
-constexpr OperandSpec argmaxOperands[] = {{"x", 0x1a39}};
+constexpr OperandSpec argmaxOperands[] = {{"x", 0x1fff}};
 constexpr ReductionInfo argmaxReduction = {OpKind::gt, ReductionStart::First, EmptyReduction::Error, false, false, true, 3};
 constexpr AttrSpec axis_sizeAttrs[] = {
     {"axes", AttrKind::Ints, AttrName::axes}};
-constexpr OperandSpec axis_sizeOperands[] = {{"x", 0x1a39}};
+constexpr OperandSpec axis_sizeOperands[] = {{"x", 0x1fff}};
 constexpr AttrSpec guard_oneAttrs[] = {
     {"axis", AttrKind::Int, AttrName::axis},
     {"is_one", AttrKind::Bool, AttrName::is_one}};
-constexpr OperandSpec guard_oneOperands[] = {{"x", 0x1a39}};
-constexpr OperandSpec guard_same_shapeOperands[] = {{"x", 0x1a39}, {"y", 0x1a39}};
+constexpr OperandSpec guard_oneOperands[] = {{"x", 0x1fff}};
+constexpr OperandSpec guard_same_shapeOperands[] = {{"x", 0x1fff}, {"y", 0x1fff}};
 constexpr AttrSpec guard_viewAttrs[] = {
     {"layout", AttrKind::Ints, AttrName::layout},
     {"of_input", AttrKind::Bool, AttrName::of_input},
     {"is_view", AttrKind::Bool, AttrName::is_view}};
 constexpr AttrSpec guard_fitsAttrs[] = {
     {"dtype", AttrKind::DType, AttrName::dtype}};
-constexpr OperandSpec guard_fitsOperands[] = {{"x", 0x38}};
+constexpr OperandSpec guard_fitsOperands[] = {{"x", 0x1fe}};
 constexpr AttrSpec reshapeAttrs[] = {
     {"shape", AttrKind::Ints, AttrName::shape, "", true, ""}};
-constexpr OperandSpec reshapeOperands[] = {{"x", 0x1a39}};
+constexpr OperandSpec reshapeOperands[] = {{"x", 0x1fff}};
 constexpr AttrSpec broadcast_toAttrs[] = {
     {"shape", AttrKind::Ints, AttrName::shape, "", true, ""}};
-constexpr OperandSpec broadcast_toOperands[] = {{"x", 0x1a39}};
+constexpr OperandSpec broadcast_toOperands[] = {{"x", 0x1fff}};
 constexpr AttrSpec permuteAttrs[] = {
     {"axes", AttrKind::Ints, AttrName::axes}};
-constexpr OperandSpec permuteOperands[] = {{"x", 0x1a39}};
+constexpr OperandSpec permuteOperands[] = {{"x", 0x1fff}};
 constexpr AttrSpec concatAttrs[] = {
     {"axis", AttrKind::Int, AttrName::axis, "0", false, ""}};
 constexpr AttrSpec fullAttrs[] = {
@@ -85,20 +85,20 @@ constexpr AttrSpec arangeAttrs[] = {
     {"shape", AttrKind::Ints, AttrName::shape, "", true, ""},
     {"start", AttrKind::Scalar, AttrName::start},
     {"step", AttrKind::Scalar, AttrName::step}};
-constexpr OperandSpec matmulOperands[] = {{"x", 0x1a39}, {"y", 0x1a39}};
+constexpr OperandSpec matmulOperands[] = {{"x", 0x1fff}, {"y", 0x1fff}};
 constexpr AttrSpec subtensorAttrs[] = {
     {"items", AttrKind::Index, AttrName::items}};
-constexpr OperandSpec subtensorOperands[] = {{"x", 0x1a39}};
+constexpr OperandSpec subtensorOperands[] = {{"x", 0x1fff}};
 constexpr AttrSpec set_subtensorAttrs[] = {
     {"items", AttrKind::Index, AttrName::items}};
-constexpr OperandSpec set_subtensorOperands[] = {{"x", 0x1a39}, {"value", 0x1a39}};
+constexpr OperandSpec set_subtensorOperands[] = {{"x", 0x1fff}, {"value", 0x1fff}};
 constexpr AttrSpec indexing_multi_axis_vecAttrs[] = {
     {"items", AttrKind::Index, AttrName::items}};
-constexpr OperandSpec indexing_multi_axis_vecOperands[] = {{"x", 0x1a39}};
+constexpr OperandSpec indexing_multi_axis_vecOperands[] = {{"x", 0x1fff}};
 constexpr AttrSpec set_indexing_multi_axis_vecAttrs[] = {
     {"items", AttrKind::Index, AttrName::items}};
-constexpr OperandSpec set_indexing_multi_axis_vecOperands[] = {{"x", 0x1a39}, {"value", 0x1a39}};
-constexpr OperandSpec cond_takeOperands[] = {{"mask", 0x1}, {"x", 0x1a39}};
+constexpr OperandSpec set_indexing_multi_axis_vecOperands[] = {{"x", 0x1fff}, {"value", 0x1fff}};
+constexpr OperandSpec cond_takeOperands[] = {{"mask", 0x1}, {"x", 0x1fff}};
 constexpr ResultRule resultsAveraged[] = {ResultRule::Averaged};
 constexpr ResultRule resultsBool[] = {ResultRule::Bool};
 constexpr ResultRule resultsFromDType[] = {ResultRule::FromDType};
@@ -111,50 +111,50 @@ constexpr ResultRule resultsSameAs1Int64[] = {ResultRule::SameAs1, ResultRule::I
 constexpr ResultRule resultsWidened[] = {ResultRule::Widened};
 
 constexpr OpInfo kOps[] = {
-    {"add", OpFamily::Elementwise, kTraitPointwise | kTraitCommutative, 2, 1, 0x1a39, addOperands, resultsSameAs0, nullptr, 0, 1, 0, nullptr},
-    {"sub", OpFamily::Elementwise, kTraitPointwise, 2, 1, 0x1a38, subOperands, resultsSameAs0, nullptr, 0, 1, 1, nullptr},
-    {"mul", OpFamily::Elementwise, kTraitPointwise | kTraitCommutative, 2, 1, 0x1a39, mulOperands, resultsSameAs0, nullptr, 0, 1, 2, nullptr},
-    {"div", OpFamily::Elementwise, kTraitPointwise, 2, 1, 0x1a00, divOperands, resultsSameAs0, nullptr, 0, 1, 3, nullptr},
-    {"minimum", OpFamily::Elementwise, kTraitPointwise | kTraitCommutative, 2, 1, 0x1a39, minimumOperands, resultsSameAs0, nullptr, 0, 1, 4, nullptr},
-    {"maximum", OpFamily::Elementwise, kTraitPointwise | kTraitCommutative, 2, 1, 0x1a39, maximumOperands, resultsSameAs0, nullptr, 0, 1, 5, nullptr},
-    {"exp", OpFamily::Elementwise, kTraitPointwise, 1, 1, 0x1a00, expOperands, resultsSameAs0, nullptr, 0, 1, 6, nullptr},
-    {"log", OpFamily::Elementwise, kTraitPointwise, 1, 1, 0x1a00, logOperands, resultsSameAs0, nullptr, 0, 1, 7, nullptr},
-    {"tanh", OpFamily::Elementwise, kTraitPointwise, 1, 1, 0x1a00, tanhOperands, resultsSameAs0, nullptr, 0, 1, 8, nullptr},
-    {"sqrt", OpFamily::Elementwise, kTraitPointwise, 1, 1, 0x1a00, sqrtOperands, resultsSameAs0, nullptr, 0, 1, 9, nullptr},
-    {"square", OpFamily::Elementwise, kTraitPointwise, 1, 1, 0x1a38, squareOperands, resultsSameAs0, nullptr, 0, 1, 10, nullptr},
-    {"eq", OpFamily::Compare, kTraitPointwise | kTraitCommutative, 2, 1, 0x1a39, eqOperands, resultsBool, nullptr, 0, 1, 11, nullptr},
-    {"ne", OpFamily::Compare, kTraitPointwise | kTraitCommutative, 2, 1, 0x1a39, neOperands, resultsBool, nullptr, 0, 1, 12, nullptr},
-    {"lt", OpFamily::Compare, kTraitPointwise, 2, 1, 0x1a39, ltOperands, resultsBool, nullptr, 0, 1, 13, nullptr},
-    {"le", OpFamily::Compare, kTraitPointwise, 2, 1, 0x1a39, leOperands, resultsBool, nullptr, 0, 1, 14, nullptr},
-    {"gt", OpFamily::Compare, kTraitPointwise, 2, 1, 0x1a39, gtOperands, resultsBool, nullptr, 0, 1, 15, nullptr},
-    {"ge", OpFamily::Compare, kTraitPointwise, 2, 1, 0x1a39, geOperands, resultsBool, nullptr, 0, 1, 16, nullptr},
+    {"add", OpFamily::Elementwise, kTraitPointwise | kTraitCommutative, 2, 1, 0x1fff, addOperands, resultsSameAs0, nullptr, 0, 1, 0, nullptr},
+    {"sub", OpFamily::Elementwise, kTraitPointwise, 2, 1, 0x1ffe, subOperands, resultsSameAs0, nullptr, 0, 1, 1, nullptr},
+    {"mul", OpFamily::Elementwise, kTraitPointwise | kTraitCommutative, 2, 1, 0x1fff, mulOperands, resultsSameAs0, nullptr, 0, 1, 2, nullptr},
+    {"div", OpFamily::Elementwise, kTraitPointwise, 2, 1, 0x1e00, divOperands, resultsSameAs0, nullptr, 0, 1, 3, nullptr},
+    {"minimum", OpFamily::Elementwise, kTraitPointwise | kTraitCommutative, 2, 1, 0x1fff, minimumOperands, resultsSameAs0, nullptr, 0, 1, 4, nullptr},
+    {"maximum", OpFamily::Elementwise, kTraitPointwise | kTraitCommutative, 2, 1, 0x1fff, maximumOperands, resultsSameAs0, nullptr, 0, 1, 5, nullptr},
+    {"exp", OpFamily::Elementwise, kTraitPointwise, 1, 1, 0x1e00, expOperands, resultsSameAs0, nullptr, 0, 1, 6, nullptr},
+    {"log", OpFamily::Elementwise, kTraitPointwise, 1, 1, 0x1e00, logOperands, resultsSameAs0, nullptr, 0, 1, 7, nullptr},
+    {"tanh", OpFamily::Elementwise, kTraitPointwise, 1, 1, 0x1e00, tanhOperands, resultsSameAs0, nullptr, 0, 1, 8, nullptr},
+    {"sqrt", OpFamily::Elementwise, kTraitPointwise, 1, 1, 0x1e00, sqrtOperands, resultsSameAs0, nullptr, 0, 1, 9, nullptr},
+    {"square", OpFamily::Elementwise, kTraitPointwise, 1, 1, 0x1ffe, squareOperands, resultsSameAs0, nullptr, 0, 1, 10, nullptr},
+    {"eq", OpFamily::Compare, kTraitPointwise | kTraitCommutative, 2, 1, 0x1fff, eqOperands, resultsBool, nullptr, 0, 1, 11, nullptr},
+    {"ne", OpFamily::Compare, kTraitPointwise | kTraitCommutative, 2, 1, 0x1fff, neOperands, resultsBool, nullptr, 0, 1, 12, nullptr},
+    {"lt", OpFamily::Compare, kTraitPointwise, 2, 1, 0x1fff, ltOperands, resultsBool, nullptr, 0, 1, 13, nullptr},
+    {"le", OpFamily::Compare, kTraitPointwise, 2, 1, 0x1fff, leOperands, resultsBool, nullptr, 0, 1, 14, nullptr},
+    {"gt", OpFamily::Compare, kTraitPointwise, 2, 1, 0x1fff, gtOperands, resultsBool, nullptr, 0, 1, 15, nullptr},
+    {"ge", OpFamily::Compare, kTraitPointwise, 2, 1, 0x1fff, geOperands, resultsBool, nullptr, 0, 1, 16, nullptr},
     {"logical_and", OpFamily::Logical, kTraitPointwise | kTraitCommutative, 2, 1, 0x1, logical_andOperands, resultsSameAs0, nullptr, 0, 1, 17, nullptr},
     {"logical_or", OpFamily::Logical, kTraitPointwise | kTraitCommutative, 2, 1, 0x1, logical_orOperands, resultsSameAs0, nullptr, 0, 1, 18, nullptr},
     {"logical_not", OpFamily::Logical, kTraitPointwise, 1, 1, 0x1, logical_notOperands, resultsSameAs0, nullptr, 0, 1, 19, nullptr},
-    {"where", OpFamily::Select, kTraitPointwise, 3, 1, 0x1a39, whereOperands, resultsSameAs1, nullptr, 0, 1, 20, nullptr},
-    {"cast", OpFamily::Cast, kTraitPointwise, 1, 1, 0x1a39, castOperands, resultsFromDType, castAttrs, 1, 1, 21, nullptr},
-    {"sum", OpFamily::Reduce, 0, 1, 1, 0x1a39, sumOperands, resultsWidened, sumAttrs, 2, 1, -1, &sumReduction},
-    {"mean", OpFamily::Reduce, kTraitComposite, 1, 1, 0x1a39, meanOperands, resultsAveraged, meanAttrs, 2, 1, -1, nullptr},
-    {"max", OpFamily::Reduce, 0, 1, 1, 0x1a39, maxOperands, resultsSameAs0, maxAttrs, 2, 1, -1, &maxReduction},
-    {"min", OpFamily::Reduce, 0, 1, 1, 0x1a39, minOperands, resultsSameAs0, minAttrs, 2, 1, -1, &minReduction},
-    {"argmax", OpFamily::Reduce, 0, 1, 1, 0x1a39, argmaxOperands, resultsInt64, argmaxAttrs, 2, 1, -1, &argmaxReduction},
-    {"axis_size", OpFamily::Size, kTraitSizeOnly, 1, 1, 0x1a39, axis_sizeOperands, resultsInt64, axis_sizeAttrs, 1, 1, -1, nullptr},
-    {"guard_one", OpFamily::Guard, kTraitSizeOnly | kTraitMayFail, 1, 1, 0x1a39, guard_oneOperands, resultsInt64, guard_oneAttrs, 2, 1, -1, nullptr},
-    {"guard_same_shape", OpFamily::Guard, kTraitSizeOnly | kTraitMayFail, 2, 1, 0x1a39, guard_same_shapeOperands, resultsInt64, nullptr, 0, 1, -1, nullptr},
-    {"guard_view", OpFamily::Guard, kTraitSizeOnly | kTraitMayFail, -1, 1, 0x1a39, nullptr, resultsInt64, guard_viewAttrs, 3, 1, -1, nullptr},
-    {"guard_fits", OpFamily::Guard, kTraitMayFail, 1, 1, 0x38, guard_fitsOperands, resultsInt64, guard_fitsAttrs, 1, 1, -1, nullptr},
-    {"reshape", OpFamily::Shape, kTraitView | kTraitMayCopy, 1, 1, 0x1a39, reshapeOperands, resultsSameAs0, reshapeAttrs, 1, 1, -1, nullptr},
-    {"broadcast_to", OpFamily::Shape, kTraitView, 1, 1, 0x1a39, broadcast_toOperands, resultsSameAs0, broadcast_toAttrs, 1, 1, -1, nullptr},
-    {"permute", OpFamily::Shape, kTraitView, 1, 1, 0x1a39, permuteOperands, resultsSameAs0, permuteAttrs, 1, 1, -1, nullptr},
-    {"concat", OpFamily::Join, 0, -1, 1, 0x1a39, nullptr, resultsSameAs0, concatAttrs, 1, 1, -1, nullptr},
-    {"full", OpFamily::Create, 0, 0, 1, 0x1a39, nullptr, resultsFromValue, fullAttrs, 2, 1, -1, nullptr},
-    {"arange", OpFamily::Create, 0, 0, 1, 0x1a38, nullptr, resultsFromStart, arangeAttrs, 3, 1, -1, nullptr},
-    {"matmul", OpFamily::Matmul, 0, 2, 1, 0x1a39, matmulOperands, resultsSameAs0, nullptr, 0, 1, -1, nullptr},
-    {"subtensor", OpFamily::Indexing, kTraitView | kTraitMayFail | kTraitBasicIndex, 1, 1, 0x1a39, subtensorOperands, resultsSameAs0, subtensorAttrs, 1, 1, -1, nullptr},
-    {"set_subtensor", OpFamily::Indexing, kTraitSet | kTraitMayFail | kTraitBasicIndex, 2, 1, 0x1a39, set_subtensorOperands, resultsSameAs0, set_subtensorAttrs, 1, 1, -1, nullptr},
-    {"indexing_multi_axis_vec", OpFamily::Indexing, kTraitDataDependentShape | kTraitMayFail, 1, 1, 0x1a39, indexing_multi_axis_vecOperands, resultsSameAs0, indexing_multi_axis_vecAttrs, 1, 1, -1, nullptr},
-    {"set_indexing_multi_axis_vec", OpFamily::Indexing, kTraitSet | kTraitMayFail, 2, 1, 0x1a39, set_indexing_multi_axis_vecOperands, resultsSameAs0, set_indexing_multi_axis_vecAttrs, 1, 1, -1, nullptr},
-    {"cond_take", OpFamily::Compress, kTraitDataDependentShape, 2, 2, 0x1a39, cond_takeOperands, resultsSameAs1Int64, nullptr, 0, 1, -1, nullptr},
+    {"where", OpFamily::Select, kTraitPointwise, 3, 1, 0x1fff, whereOperands, resultsSameAs1, nullptr, 0, 1, 20, nullptr},
+    {"cast", OpFamily::Cast, kTraitPointwise, 1, 1, 0x1fff, castOperands, resultsFromDType, castAttrs, 1, 1, 21, nullptr},
+    {"sum", OpFamily::Reduce, 0, 1, 1, 0x1fff, sumOperands, resultsWidened, sumAttrs, 2, 1, -1, &sumReduction},
+    {"mean", OpFamily::Reduce, kTraitComposite, 1, 1, 0x1fff, meanOperands, resultsAveraged, meanAttrs, 2, 1, -1, nullptr},
+    {"max", OpFamily::Reduce, 0, 1, 1, 0x1fff, maxOperands, resultsSameAs0, maxAttrs, 2, 1, -1, &maxReduction},
+    {"min", OpFamily::Reduce, 0, 1, 1, 0x1fff, minOperands, resultsSameAs0, minAttrs, 2, 1, -1, &minReduction},
+    {"argmax", OpFamily::Reduce, 0, 1, 1, 0x1fff, argmaxOperands, resultsInt64, argmaxAttrs, 2, 1, -1, &argmaxReduction},
+    {"axis_size", OpFamily::Size, kTraitSizeOnly, 1, 1, 0x1fff, axis_sizeOperands, resultsInt64, axis_sizeAttrs, 1, 1, -1, nullptr},
+    {"guard_one", OpFamily::Guard, kTraitSizeOnly | kTraitMayFail, 1, 1, 0x1fff, guard_oneOperands, resultsInt64, guard_oneAttrs, 2, 1, -1, nullptr},
+    {"guard_same_shape", OpFamily::Guard, kTraitSizeOnly | kTraitMayFail, 2, 1, 0x1fff, guard_same_shapeOperands, resultsInt64, nullptr, 0, 1, -1, nullptr},
+    {"guard_view", OpFamily::Guard, kTraitSizeOnly | kTraitMayFail, -1, 1, 0x1fff, nullptr, resultsInt64, guard_viewAttrs, 3, 1, -1, nullptr},
+    {"guard_fits", OpFamily::Guard, kTraitMayFail, 1, 1, 0x1fe, guard_fitsOperands, resultsInt64, guard_fitsAttrs, 1, 1, -1, nullptr},
+    {"reshape", OpFamily::Shape, kTraitView | kTraitMayCopy, 1, 1, 0x1fff, reshapeOperands, resultsSameAs0, reshapeAttrs, 1, 1, -1, nullptr},
+    {"broadcast_to", OpFamily::Shape, kTraitView, 1, 1, 0x1fff, broadcast_toOperands, resultsSameAs0, broadcast_toAttrs, 1, 1, -1, nullptr},
+    {"permute", OpFamily::Shape, kTraitView, 1, 1, 0x1fff, permuteOperands, resultsSameAs0, permuteAttrs, 1, 1, -1, nullptr},
+    {"concat", OpFamily::Join, 0, -1, 1, 0x1fff, nullptr, resultsSameAs0, concatAttrs, 1, 1, -1, nullptr},
+    {"full", OpFamily::Create, 0, 0, 1, 0x1fff, nullptr, resultsFromValue, fullAttrs, 2, 1, -1, nullptr},
+    {"arange", OpFamily::Create, 0, 0, 1, 0x1ffe, nullptr, resultsFromStart, arangeAttrs, 3, 1, -1, nullptr},
+    {"matmul", OpFamily::Matmul, 0, 2, 1, 0x1fff, matmulOperands, resultsSameAs0, nullptr, 0, 1, -1, nullptr},
+    {"subtensor", OpFamily::Indexing, kTraitView | kTraitMayFail | kTraitBasicIndex, 1, 1, 0x1fff, subtensorOperands, resultsSameAs0, subtensorAttrs, 1, 1, -1, nullptr},
+    {"set_subtensor", OpFamily::Indexing, kTraitSet | kTraitMayFail | kTraitBasicIndex, 2, 1, 0x1fff, set_subtensorOperands, resultsSameAs0, set_subtensorAttrs, 1, 1, -1, nullptr},
+    {"indexing_multi_axis_vec", OpFamily::Indexing, kTraitDataDependentShape | kTraitMayFail, 1, 1, 0x1fff, indexing_multi_axis_vecOperands, resultsSameAs0, indexing_multi_axis_vecAttrs, 1, 1, -1, nullptr},
+    {"set_indexing_multi_axis_vec", OpFamily::Indexing, kTraitSet | kTraitMayFail, 2, 1, 0x1fff, set_indexing_multi_axis_vecOperands, resultsSameAs0, set_indexing_multi_axis_vecAttrs, 1, 1, -1, nullptr},
+    {"cond_take", OpFamily::Compress, kTraitDataDependentShape, 2, 2, 0x1fff, cond_takeOperands, resultsSameAs1Int64, nullptr, 0, 1, -1, nullptr},
 };
 
 // By the hash of the name; see OpTable.h.

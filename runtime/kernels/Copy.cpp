@@ -104,16 +104,9 @@ void copyView(const KernelContext &context, const TensorView &from, const Tensor
   }
   LoopNest nest(to.shape, {&from.strides, &to.strides});
   nest.preferLongRows();
-  switch (dtypeSize(to.dtype)) {
-  case 1:
-    return copyElements<uint8_t>(context, std::move(nest), from.data, to.data);
-  case 2:
-    return copyElements<uint16_t>(context, std::move(nest), from.data, to.data);
-  case 4:
-    return copyElements<uint32_t>(context, std::move(nest), from.data, to.data);
-  default:
-    return copyElements<uint64_t>(context, std::move(nest), from.data, to.data);
-  }
+  visitElementBits(to.dtype, [&](auto bits) {
+    copyElements<decltype(bits)>(context, std::move(nest), from.data, to.data);
+  });
 }
 
 } // namespace tracert

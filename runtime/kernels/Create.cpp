@@ -17,25 +17,17 @@ void fill(const KernelContext &context, void *data, int64_t count, const Scalar 
 
 void runFull(const KernelContext &context, const Scalar &value, const TensorView &result) {
   int64_t count = result.elementCount();
-  switch (dtypeSize(result.dtype)) {
-  case 1:
-    return fill<uint8_t>(context, result.data, count, value);
-  case 2:
-    return fill<uint16_t>(context, result.data, count, value);
-  case 4:
-    return fill<uint32_t>(context, result.data, count, value);
-  default:
-    return fill<uint64_t>(context, result.data, count, value);
-  }
+  visitElementBits(result.dtype,
+                   [&](auto bits) { fill<decltype(bits)>(context, result.data, count, value); });
 }
 
 /// start + i * step by the scalar ops of the dtype: i is cast from int64, then multiplied, then
-/// added. float16 does all of it in float32 and rounds once.
+/// added. Narrow floats do all of it in float32 and round once.
 class Arange {
 public:
   Arange(const KernelContext &context, const OpCall &call, const TensorView &result)
       : cores(kernelCores(context.target)), result(result),
-        work(result.dtype == DType::Float16 ? DType::Float32 : result.dtype) {
+        work(isFloat(result.dtype) ? accumulateDType(result.dtype) : result.dtype) {
     start = widened(attrs::start(call));
     step = widened(attrs::step(call));
   }

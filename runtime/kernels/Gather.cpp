@@ -31,19 +31,6 @@ struct Parts {
   }
 };
 
-template <class F> void withElementType(DType dtype, F &&f) {
-  switch (dtypeSize(dtype)) {
-  case 1:
-    return f(uint8_t());
-  case 2:
-    return f(uint16_t());
-  case 4:
-    return f(uint32_t());
-  default:
-    return f(uint64_t());
-  }
-}
-
 double itemCost(int64_t afterCount, int64_t elementSize) {
   return 1.0 + 0.1 * static_cast<double>(afterCount * elementSize);
 }
@@ -67,7 +54,7 @@ void gatherSelected(const KernelContext &context, const IndexSelection &selectio
   // A run is a stretch of positions under one place of the axes before them.
   auto gatherRun = [&](const char *from, char *to, int64_t begin, int64_t end) {
     if (parts.afterCount == 1) {
-      withElementType(result.dtype, [&](auto type) {
+      visitElementBits(result.dtype, [&](auto type) {
         using T = decltype(type);
         T *out = reinterpret_cast<T *>(to);
         for (int64_t j = begin; j < end; ++j) {
@@ -83,7 +70,7 @@ void gatherSelected(const KernelContext &context, const IndexSelection &selectio
       }
       char *const base[] = {const_cast<char *>(from) + offsets[j], to};
       block.forRows(base, 0, block.rowCount(), [&](char *const *at) {
-        withElementType(result.dtype, [&](auto type) {
+        visitElementBits(result.dtype, [&](auto type) {
           using T = decltype(type);
           for (int64_t i = 0; i < block.rowLength(); ++i) {
             reinterpret_cast<T *>(at[1])[i] =
@@ -140,7 +127,7 @@ Status scatterSelected(const KernelContext &context, const IndexSelection &selec
   LoopNest block(parts.after, {&valueAfter, &parts.afterStrides});
   const int64_t *offsets = selection.offsets();
   auto scatterPart = [&](const char *from, char *to, int64_t first, int64_t last) {
-    withElementType(value.dtype, [&](auto type) {
+    visitElementBits(value.dtype, [&](auto type) {
       using T = decltype(type);
       for (int64_t j = first; j < last; ++j, from += valueStride) {
         if (offsets[j] == IndexSelection::kDropped) {
@@ -198,7 +185,7 @@ bool gatherRow(const char *indices, int64_t indexStride, const char *from, int64
                int64_t stride, T *to, int64_t count) {
   bool hasBad = false;
   for (int64_t i = 0; i < count; ++i) {
-    int64_t index = *reinterpret_cast<const Index *>(indices + i * indexStride);
+    int64_t index = toIndex(*reinterpret_cast<const Index *>(indices + i * indexStride));
     index += index < 0 ? size : 0;
     bool isBad = static_cast<uint64_t>(index) >= static_cast<uint64_t>(size);
     hasBad |= isBad;
@@ -217,18 +204,14 @@ bool gatherElements(const KernelContext &context, const IndexAccess &access,
   const char *from = bytesOf(access.base);
   runNest(context, nest, {indexed.indices.data, result.data}, 1.0,
           [&](char *const *at, int64_t count) {
-            withElementType(result.dtype, [&](auto type) {
+            visitElementBits(result.dtype, [&](auto type) {
               using T = decltype(type);
               T *to = reinterpret_cast<T *>(at[1]);
-              auto row = [&](auto indexType) {
-                using Index = decltype(indexType);
+              bool hasBad = visitIntegerDType(indexed.indices.dtype, [&](auto tag) {
+                using Index = typename decltype(tag)::Storage;
                 return gatherRow<Index, T>(at[0], nest.rowStride(0), from, indexed.size,
                                            indexed.stride, to, count);
-              };
-              DType dtype = indexed.indices.dtype;
-              bool hasBad = dtype == DType::Int64   ? row(int64_t())
-                            : dtype == DType::Int32 ? row(int32_t())
-                                                    : row(uint8_t());
+              });
               if (hasBad) {
                 foundBad.store(true, std::memory_order_relaxed);
               }

@@ -4,6 +4,7 @@
 #include "kernels/Mask.h"
 #include "ops/IndexItemText.h"
 #include "ops/IndexWalk.h"
+#include "tracert/Element.h"
 
 #include <atomic>
 
@@ -131,7 +132,7 @@ struct OffsetRow {
 template <class T> bool addChecked(const OffsetRow &row) {
   bool hasBad = false;
   for (int64_t i = 0; i < row.count; ++i) {
-    int64_t index = *reinterpret_cast<const T *>(row.indices + i * row.indexStride);
+    int64_t index = toIndex(*reinterpret_cast<const T *>(row.indices + i * row.indexStride));
     index += index < 0 ? row.size : 0;
     hasBad |= static_cast<uint64_t>(index) >= static_cast<uint64_t>(row.size);
     row.offsets[i] += index * row.stride;
@@ -141,7 +142,7 @@ template <class T> bool addChecked(const OffsetRow &row) {
 
 template <class T> void addUnchecked(const OffsetRow &row, bool isWrite) {
   for (int64_t i = 0; i < row.count; ++i) {
-    int64_t index = *reinterpret_cast<const T *>(row.indices + i * row.indexStride);
+    int64_t index = toIndex(*reinterpret_cast<const T *>(row.indices + i * row.indexStride));
     index += index < 0 ? row.size : 0;
     bool isBad = static_cast<uint64_t>(index) >= static_cast<uint64_t>(row.size);
     if (isWrite && (isBad || row.offsets[i] == IndexSelection::kDropped)) {
@@ -149,17 +150,6 @@ template <class T> void addUnchecked(const OffsetRow &row, bool isWrite) {
       continue;
     }
     row.offsets[i] += std::clamp<int64_t>(index, 0, row.size - 1) * row.stride;
-  }
-}
-
-template <class F> auto withIndexType(DType dtype, F &&f) {
-  switch (dtype) {
-  case DType::UInt8:
-    return f(uint8_t());
-  case DType::Int32:
-    return f(int32_t());
-  default:
-    return f(int64_t());
   }
 }
 
@@ -185,8 +175,8 @@ Status IndexSelection::addOffsets(const IndexAccess::IndexedAxis &indexed, bool 
             if (isFirst) {
               std::fill(row.offsets, row.offsets + count, 0);
             }
-            withIndexType(indexed.indices.dtype, [&](auto type) {
-              using T = decltype(type);
+            visitIntegerDType(indexed.indices.dtype, [&](auto tag) {
+              using T = typename decltype(tag)::Storage;
               if (isUnchecked) {
                 addUnchecked<T>(row, isWrite);
               } else if (addChecked<T>(row)) {
@@ -232,7 +222,7 @@ Status IndexSelection::findOutOfRange() const {
       Dims strides(indexed.indices.strides.begin() + found.advancedBegin,
                    indexed.indices.strides.begin() + found.advancedEnd);
       const char *at = bytesOf(indexed.indices) + offsetAt(position, shape, strides);
-      int64_t index = rules::readInteger(at, indexed.indices.dtype);
+      int64_t index = integerAt(at, indexed.indices.dtype);
       int64_t resolvedIndex = index;
       if (!resolveIndex(resolvedIndex, indexed.size)) {
         return rules::outOfRange(index, indexed.axis, indexed.size);
@@ -261,7 +251,7 @@ Status IndexSelection::findOutOfRangeOfEmpty() const {
         return stoppedStatus();
       }
       const char *at = bytesOf(indices) + offsetAt(position, indices.shape, indices.strides);
-      int64_t index = rules::readInteger(at, indices.dtype);
+      int64_t index = integerAt(at, indices.dtype);
       int64_t resolvedIndex = index;
       if (!resolveIndex(resolvedIndex, merged.shape[place.axis])) {
         return rules::outOfRange(index, static_cast<int>(originalAxes[place.axis]),

@@ -17,6 +17,15 @@
 
 namespace tracert::kernels {
 
+/// An element of an index array; an unsigned one beyond int64 is beyond every axis, too.
+template <class T> int64_t toIndex(T element) {
+  if constexpr (std::is_same_v<T, uint64_t>) {
+    return static_cast<int64_t>(std::min(element, uint64_t(INT64_MAX)));
+  } else {
+    return element;
+  }
+}
+
 class IndexSelection {
 public:
   /// An element that an unchecked write drops.

@@ -163,26 +163,6 @@ Status fillEmpty(const OpCall &call, const TensorView &input, const TensorView &
   return {};
 }
 
-template <class D> uint64_t startBits(ReductionStart start) {
-  auto stored = [&] {
-    switch (start) {
-    case ReductionStart::One:
-      return scalar::storedStart<scalar::Start::One, D>();
-    case ReductionStart::Lowest:
-      return scalar::storedStart<scalar::Start::Lowest, D>();
-    case ReductionStart::Highest:
-      return scalar::storedStart<scalar::Start::Highest, D>();
-    case ReductionStart::Zero:
-    case ReductionStart::First:
-      break;
-    }
-    return scalar::storedStart<scalar::Start::Zero, D>();
-  }();
-  uint64_t bits = 0;
-  std::memcpy(&bits, &stored, sizeof(stored));
-  return bits;
-}
-
 } // namespace
 
 Status runReduce(const KernelContext &context, const OpCall &call, Views operands, Views results) {
@@ -239,14 +219,19 @@ Status runSize(const KernelContext &context, const OpCall &call, Views operands,
 namespace tracert {
 
 Scalar reductionStart(ReductionStart start, DType dtype) {
-  Scalar scalar{dtype, 0};
-#define TRACERT_START(d, ...)                                                                      \
-  if (static_cast<int>(dtype) == dtypeIndex<scalar::dtype::d>) {                                   \
-    scalar.bits = kernels::startBits<scalar::dtype::d>(start);                                     \
+  switch (start) {
+  case ReductionStart::One:
+    return {dtype, oneBits(dtype)};
+  case ReductionStart::Lowest:
+    return {dtype, lowestBits(dtype)};
+  case ReductionStart::Highest:
+    return {dtype, highestBits(dtype)};
+  case ReductionStart::Zero:
+  case ReductionStart::First:
+    break;
   }
-  TRACERT_FOR_AllDTypes(TRACERT_START, )
-#undef TRACERT_START
-      return scalar;
+  // -0.0: of additions of floats the one start that leaves every other unchanged.
+  return {dtype, isFloat(dtype) ? uint64_t(1) << (8 * dtypeSize(dtype) - 1) : 0};
 }
 
 void joinReductionPartials(const ReductionInfo &reduction, DType operand, const void *partials,

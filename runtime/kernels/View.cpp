@@ -1,5 +1,6 @@
 #include "kernels/Families.h"
 #include "ops/IndexItemText.h"
+#include "tracert/Element.h"
 
 namespace tracert::kernels {
 
@@ -7,7 +8,7 @@ namespace tracert::kernels {
 Status runView(const KernelContext &context, const OpCall &call, Views operands, Views results) {
   std::vector<int64_t> extras;
   for (const TensorView &extra : operands.subspan(1)) {
-    extras.push_back(rules::readInteger(extra.data, extra.dtype));
+    extras.push_back(integerAt(extra.data, extra.dtype));
   }
   Result<std::optional<TensorView>> view = viewOf(call, operands[0], extras);
   if (!view.ok()) {

@@ -204,18 +204,6 @@ Status shapeWouldChange(const Dims &from, const Dims &to) {
                                  "; write x = x op y instead");
 }
 
-bool integerFits(int64_t integer, DType dtype) {
-  switch (dtype) {
-  case DType::UInt8:
-    return integer >= 0 && integer <= std::numeric_limits<uint8_t>::max();
-  case DType::Int32:
-    return integer >= std::numeric_limits<int32_t>::min() &&
-           integer <= std::numeric_limits<int32_t>::max();
-  default:
-    return true;
-  }
-}
-
 Status integerDoesNotFit(const std::string &integer, DType dtype) {
   return Status::overflow("Python integer " + integer + " out of bounds for " +
                           std::string(dtypeName(dtype)) +

@@ -1,5 +1,6 @@
 #include "generated/OpAttrs.h"
 #include "ops/rules/Indexing.h"
+#include "tracert/Element.h"
 
 #include <algorithm>
 #include <cstring>
@@ -27,20 +28,6 @@ Status valueShapeError(const Dims &value, const Dims &indexed) {
 
 bool valueFits(const Dims &value, const Dims &indexed) {
   return !refusesValue(NumberMath(), value, indexed);
-}
-
-int64_t readInteger(const void *data, DType dtype) {
-  if (dtype == DType::Int64) {
-    int64_t value;
-    std::memcpy(&value, data, sizeof(value));
-    return value;
-  }
-  if (dtype == DType::Int32) {
-    int32_t value;
-    std::memcpy(&value, data, sizeof(value));
-    return value;
-  }
-  return *static_cast<const uint8_t *>(data);
 }
 
 namespace {
@@ -105,7 +92,7 @@ private:
       return literal;
     }
     const TensorView &view = extras[nextExtra++];
-    return readInteger(view.data, view.dtype);
+    return integerAt(view.data, view.dtype);
   }
 
   void visitSlice(const IndexItem &item, size_t axis) {

@@ -16,7 +16,4 @@ Status valueShapeError(const Dims &value, const Dims &indexed);
 /// Whether a set's value fits the indexed shape: it broadcasts, and may have extra leading 1s.
 bool valueFits(const Dims &value, const Dims &indexed);
 
-/// One element of an integer dtype.
-int64_t readInteger(const void *data, DType dtype);
-
 } // namespace tracert::rules

@@ -1,19 +1,10 @@
+#include "tracert/Element.h"
 #include "tracert/Op.h"
 
-#include <cmath>
 #include <cstdio>
 
 namespace tracert {
 namespace {
-
-double halfToDouble(uint16_t bits) {
-  int exponent = (bits >> 10) & 0x1F;
-  int fraction = bits & 0x3FF;
-  double magnitude = exponent == 0    ? std::ldexp(fraction, -24)
-                     : exponent == 31 ? (fraction == 0 ? INFINITY : NAN)
-                                      : std::ldexp(fraction + 1024, exponent - 25);
-  return (bits & 0x8000) ? -magnitude : magnitude;
-}
 
 std::string floatString(double value, int digits) {
   char text[40];
@@ -22,23 +13,15 @@ std::string floatString(double value, int digits) {
 }
 
 std::string scalarString(const Scalar &scalar) {
-  switch (scalar.dtype) {
-  case DType::Bool:
-    return scalar.as<uint8_t>() ? "true" : "false";
-  case DType::UInt8:
-    return std::to_string(scalar.as<uint8_t>());
-  case DType::Int32:
-    return std::to_string(scalar.as<int32_t>());
-  case DType::Int64:
-    return std::to_string(scalar.as<int64_t>());
-  case DType::Float16:
-    return floatString(halfToDouble(scalar.as<uint16_t>()), 5);
-  case DType::Float32:
-    return floatString(static_cast<double>(scalar.as<float>()), 9);
-  case DType::Float64:
-    return floatString(scalar.as<double>(), 17);
+  if (isBool(scalar.dtype)) {
+    return scalar.bits ? "true" : "false";
   }
-  return "?";
+  if (isInteger(scalar.dtype)) {
+    return integerText(&scalar.bits, scalar.dtype);
+  }
+  // As many digits as tell the dtype's numbers apart.
+  int digits = 2 + (dtypeRecord(scalar.dtype).fractionBits + 1) * 30103 / 100000;
+  return floatString(floatAt(&scalar.bits, scalar.dtype), digits);
 }
 
 std::string boundString(bool isGiven, bool isOperand, int64_t value) {

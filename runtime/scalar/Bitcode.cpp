@@ -53,20 +53,14 @@ template <class D> using Stored = Vec<typename D::Storage, TRACERT_BITCODE_LANES
 #define TRACERT_BITCODE_WHERE(d, ...)                                                              \
   TRACERT_EXPORT_3(where_##d, "where_" #d, b1, d, d, d,                                            \
                    (applyWhere<dtype::d, TRACERT_BITCODE_LANES>(*a, *b, *c)))
-#define TRACERT_BITCODE_CAST(to, from)                                                             \
+#define TRACERT_BITCODE_CAST(from, to)                                                             \
   TRACERT_EXPORT_1(cast_##from##_##to, "cast_" #from "_" #to, from, to,                            \
                    (cast<dtype::from, dtype::to, TRACERT_BITCODE_LANES>(*a)))
 
 #define TRACERT_ELEMENTWISE(opName, opArity, opResult, dtypes)                                     \
   TRACERT_FOR_##dtypes(TRACERT_BITCODE_OP_##opResult, opName, opArity)
 #define TRACERT_SELECT(opName) TRACERT_FOR_AllDTypes(TRACERT_BITCODE_WHERE, )
-#define TRACERT_CAST(opName)                                                                       \
-  TRACERT_FOR_AllDTypes(TRACERT_BITCODE_CAST, b1) TRACERT_FOR_AllDTypes(TRACERT_BITCODE_CAST, u8)  \
-      TRACERT_FOR_AllDTypes(TRACERT_BITCODE_CAST, i32)                                             \
-          TRACERT_FOR_AllDTypes(TRACERT_BITCODE_CAST, i64)                                         \
-              TRACERT_FOR_AllDTypes(TRACERT_BITCODE_CAST, f16)                                     \
-                  TRACERT_FOR_AllDTypes(TRACERT_BITCODE_CAST, f32)                                 \
-                      TRACERT_FOR_AllDTypes(TRACERT_BITCODE_CAST, f64)
+#define TRACERT_CAST(opName) TRACERT_FOR_DTYPE_PAIRS(TRACERT_BITCODE_CAST)
 #include "tracert/generated/ElementwiseOps.inc"
 
 TRACERT_EXPORT_3(fma_f32, "fma_f32", f32, f32, f32, f32, (fma_(*a, *b, *c)))

@@ -5,22 +5,19 @@
 ///   Vec<uint16_t, 16> y = storeLanes<D, 16>(x + x);  // rounds once, to nearest even
 ///
 /// Storage is what lies in memory; Compute is the lane element. They differ for bool (a byte 0 / 1,
-/// one bit) and for float16 (16 bits, float). The conversions of float16 are exact or correctly
-/// rounded; a NaN stays a NaN of any payload.
+/// one bit) and for the narrow floats, float16 and bfloat16 (16 bits, float), whose conversions are
+/// exact or correctly rounded; a NaN stays a NaN of any payload.
 #pragma once
 
 #include "Lanes.h"
+#include "tracert/DType.h"
+#include "tracert/generated/DTypeSets.h"
 
 #if defined(__F16C__)
 #include <immintrin.h>
 #endif
 
 namespace tracert::scalar::inline TRACERT_LEVEL {
-
-/// A float16 in memory. Never an arithmetic type.
-struct Half {
-  uint16_t bits;
-};
 
 /// Exact, with integer operations only.
 template <class Bits> TRACERT_INLINE Like<float, Bits> widenHalf(Bits half) {
@@ -100,72 +97,74 @@ template <class Float> TRACERT_INLINE Like<uint16_t, Float> floatToHalfBits(Floa
   }
 }
 
-/// One rounding from double: first to 24 bits with a sticky last bit, which float holds exactly.
-template <class Double> TRACERT_INLINE Like<float, Double> doubleToStickyFloat(Double value) {
-  using Bits = Like<uint64_t, Double>;
-  Bits bits = bitCast<Bits>(value);
-  Bits dropped = bits & splat<Bits>(0x1FFFFFFFu);
-  Bits sticky = select(toMask(dropped != 0u), splat<Bits>(0x20000000u), splat<Bits>(0u));
-  Bits kept = (bits & splat<Bits>(~uint64_t(0x1FFFFFFFu))) | sticky;
-  return convertLanes<float>(bitCast<Double>(kept));
+/// Exact: a bfloat16 is the upper half of a float.
+template <class Bits> TRACERT_INLINE Like<float, Bits> bfloatBitsToFloat(Bits bfloat) {
+  using Word = Like<uint32_t, Bits>;
+  return bitCast<Like<float, Bits>>(wrap<Word>(convertLanes<uint32_t>(bfloat) << 16));
 }
 
-/// The dtypes by short name; the same names appear in the bitcode's symbols.
-namespace dtype {
-struct b1 {
-  using Storage = uint8_t;
-  using Compute = bool;
-};
-struct u8 {
-  using Storage = uint8_t;
-  using Compute = uint8_t;
-};
-struct i32 {
-  using Storage = int32_t;
-  using Compute = int32_t;
-};
-struct i64 {
-  using Storage = int64_t;
-  using Compute = int64_t;
-};
-struct f16 {
-  using Storage = uint16_t;
-  using Compute = float;
-  static constexpr Storage one = 0x3C00;
-  static constexpr Storage infinity = 0x7C00;
-};
-struct f32 {
-  using Storage = float;
-  using Compute = float;
-};
-struct f64 {
-  using Storage = double;
-  using Compute = double;
-};
+/// Nearest, ties to even; the carry runs into the exponent, up to infinity.
+template <class Float> TRACERT_INLINE Like<char16_t, Float> floatToBfloatBits(Float value) {
+  using Word = Like<uint32_t, Float>;
+  Word word = bitCast<Word>(value);
+  Word rounded = (word + 0x7FFFu + ((word >> 16) & 1u)) >> 16;
+  Word quiet = (word >> 16) | 0x40u;
+  return convertLanes<char16_t>(
+      select(toMask(value != value), wrap<Word>(quiet), wrap<Word>(rounded)));
+}
 
-/// The dtype in which sums of D are accumulated: floats of 16 bits in f32, integers in 64 bits.
-template <class D>
-using Accumulator =
-    std::conditional_t<std::is_floating_point_v<typename D::Compute>,
-                       std::conditional_t<std::is_same_v<typename D::Compute, double>, f64, f32>,
-                       i64>;
-} // namespace dtype
+/// Whether |a| < |b|; false for NaN.
+template <class Lane> TRACERT_INLINE MaskOf<Lane> magnitudeLess(Lane a, Lane b) {
+  using Bits = UnsignedLike<Lane>;
+  Bits rest = splat<Bits>(ElementOf<Bits>(~ElementOf<Bits>(0)) >> 1);
+  return toMask(bitCast<Lane>(wrap<Bits>(bitCast<Bits>(a) & rest)) <
+                bitCast<Lane>(wrap<Bits>(bitCast<Bits>(b) & rest)));
+}
 
-/// M(short name, arguments...) for each dtype of a set; the sets are those that ElementwiseOps.inc
-/// names.
-#define TRACERT_FOR_BoolDType(M, ...) M(b1, __VA_ARGS__)
-#define TRACERT_FOR_FloatDTypes(M, ...) M(f16, __VA_ARGS__) M(f32, __VA_ARGS__) M(f64, __VA_ARGS__)
-#define TRACERT_FOR_NumericDTypes(M, ...)                                                          \
-  M(u8, __VA_ARGS__) M(i32, __VA_ARGS__) M(i64, __VA_ARGS__) TRACERT_FOR_FloatDTypes(M, __VA_ARGS__)
-#define TRACERT_FOR_AllDTypes(M, ...)                                                              \
-  TRACERT_FOR_BoolDType(M, __VA_ARGS__) TRACERT_FOR_NumericDTypes(M, __VA_ARGS__)
+/// One of the two floats around the double, that with an odd last bit when it is none itself:
+/// rounded further to fewer bits, it gives what the double would.
+template <class Double> TRACERT_INLINE Like<float, Double> doubleToOddFloat(Double value) {
+  using Float = Like<float, Double>;
+  using Word = Like<uint32_t, Double>;
+  Float nearest = convertLanes<float>(value);
+  Double back = convertLanes<double>(nearest);
+  Word word = bitCast<Word>(nearest);
+  // Both zero for a double that a float holds, and for NaN.
+  Word isShort = convertLanes<uint32_t>(magnitudeLess(back, value));
+  Word isLong = convertLanes<uint32_t>(magnitudeLess(value, back));
+  Word isEven = ~word & 1u;
+  return bitCast<Float>(wrap<Word>(word + (isShort & isEven) - (isLong & isEven)));
+}
+
+/// The tags of the dtypes; their names appear in the bitcode's symbols.
+namespace dtype = ::tracert::dtype;
+
+/// The bits of a narrow float as its lane, exactly.
+template <class D, class Bits> TRACERT_INLINE auto widenFloat(Bits bits) {
+  if constexpr (std::is_same_v<D, dtype::f16>) {
+    return halfBitsToFloat(bits);
+  } else {
+    static_assert(std::is_same_v<D, dtype::bf16>);
+    return bfloatBitsToFloat(bits);
+  }
+}
+
+/// The lane as the bits of a narrow float, rounded once.
+template <class D, class Lane> TRACERT_INLINE auto narrowFloat(Lane value) {
+  if constexpr (std::is_same_v<D, dtype::f16>) {
+    return floatToHalfBits(value);
+  } else {
+    static_assert(std::is_same_v<D, dtype::bf16>);
+    return floatToBfloatBits(value);
+  }
+}
 
 template <class D, int width>
 TRACERT_INLINE Vec<typename D::Compute, width> loadLanes(Vec<typename D::Storage, width> stored) {
-  if constexpr (std::is_same_v<D, dtype::b1>) {
+  if constexpr (isBoolTag<D>) {
     return toMask(stored != uint8_t(0));
-  } else if constexpr (std::is_same_v<D, dtype::f16>) {
-    return halfBitsToFloat(stored);
+  } else if constexpr (isNarrowFloatTag<D>) {
+    return widenFloat<D>(stored);
   } else {
     return stored;
   }
@@ -173,10 +172,10 @@ TRACERT_INLINE Vec<typename D::Compute, width> loadLanes(Vec<typename D::Storage
 
 template <class D, int width>
 TRACERT_INLINE Vec<typename D::Storage, width> storeLanes(Vec<typename D::Compute, width> value) {
-  if constexpr (std::is_same_v<D, dtype::b1>) {
+  if constexpr (isBoolTag<D>) {
     return convertLanes<uint8_t>(value);
-  } else if constexpr (std::is_same_v<D, dtype::f16>) {
-    return floatToHalfBits(value);
+  } else if constexpr (isNarrowFloatTag<D>) {
+    return narrowFloat<D>(value);
   } else {
     return value;
   }

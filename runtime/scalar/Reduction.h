@@ -60,10 +60,13 @@ template <Start start, class D> constexpr typename D::Storage storedStart() {
   if constexpr (std::is_same_v<typename D::Storage, typename D::Compute> ||
                 std::is_same_v<typename D::Compute, bool>) {
     return static_cast<typename D::Storage>(startOf<start, typename D::Compute>);
-  } else if constexpr (start == Start::Lowest || start == Start::Highest) {
-    return D::infinity | (start == Start::Lowest ? 0x8000 : 0);
   } else {
-    return start == Start::One ? D::one : 0x8000;
+    // A narrow float, as bits.
+    constexpr uint64_t negativeZero = uint64_t(1) << (8 * sizeof(typename D::Storage) - 1);
+    return static_cast<typename D::Storage>(start == Start::Lowest    ? lowestBits(D::dtype)
+                                            : start == Start::Highest ? highestBits(D::dtype)
+                                            : start == Start::One     ? oneBits(D::dtype)
+                                                                      : negativeZero);
   }
 }
 

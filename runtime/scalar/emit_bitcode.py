@@ -13,7 +13,19 @@ import re
 import subprocess
 import tempfile
 
-ELEMENT = {"b1": "i8", "u8": "i8", "i32": "i32", "i64": "i64", "f16": "i16", "f32": "float", "f64": "double"}
+DTYPES_INC = pathlib.Path(__file__).resolve().parent.parent / "include/tracert/DTypes.inc"
+STORED = {"uint8_t": "i8", "int8_t": "i8", "uint16_t": "i16", "int16_t": "i16", "char16_t": "i16", "uint32_t": "i32",
+          "int32_t": "i32", "uint64_t": "i64", "int64_t": "i64", "float": "float", "double": "double"}
+
+
+def stored_types():
+    """The IR type of a stored element, by the dtype's tag."""
+    rows = re.findall(r"^TRACERT_DTYPE\((.*)\)$", DTYPES_INC.read_text(), re.M)
+    columns = [[column.strip() for column in row.split(",")] for row in rows]
+    return {row[3]: STORED[row[5]] for row in columns}
+
+
+ELEMENT = stored_types()
 
 
 def wrapper(symbol: str, lanes: int) -> str:

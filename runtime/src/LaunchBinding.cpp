@@ -1,5 +1,6 @@
 #include "LaunchBinding.h"
 
+#include "tracert/Element.h"
 #include "tracert/Limits.h"
 #include "tracert/ThreadPool.h"
 #include "tracert/scalar/Reduction.h"
@@ -415,7 +416,8 @@ private:
         TRACERT_TRY(needsMemory(op.operands[i]));
         assert(readsMemory == ReadsMemory::Yes);
       }
-      bounds.push_back(extra.sizeValue ? *extra.sizeValue : readSizeValue(extra.view));
+      bounds.push_back(extra.sizeValue ? *extra.sizeValue
+                                       : integerAt(extra.view.data, extra.view.dtype));
     }
     TRACERT_ASSIGN(std::optional<TensorView> view,
                    viewOf(readCallOf(op.call), values[result].view, bounds));
@@ -459,7 +461,7 @@ Result<TensorType> domainType(const Program &program, const KernelDef &kernel,
     OperandInfo info{value.type, value.sizeValue};
     bool isBound = value.type.rank() == 0 && isInteger(value.type.dtype);
     if (isBound && !info.sizeValue && readsMemory == ReadsMemory::Yes && value.hasMemory()) {
-      info.sizeValue = readSizeValue(value.view);
+      info.sizeValue = integerAt(value.view.data, value.view.dtype);
     }
     return info;
   });
@@ -472,23 +474,6 @@ Result<BindOutcome> bindLaunch(const Program &program, const NativeSection &sect
       std::span(section.coveredOps).subspan(instruction.firstCovered, instruction.coveredCount);
   return Binder(program, section.kernels[instruction.index], covered, values, readsMemory, bound)
       .run();
-}
-
-int64_t readSizeValue(const TensorView &view) {
-  switch (view.dtype) {
-  case DType::Int64: {
-    int64_t value;
-    std::memcpy(&value, view.data, sizeof value);
-    return value;
-  }
-  case DType::Int32: {
-    int32_t value;
-    std::memcpy(&value, view.data, sizeof value);
-    return value;
-  }
-  default:
-    return *static_cast<const uint8_t *>(view.data);
-  }
 }
 
 } // namespace tracert

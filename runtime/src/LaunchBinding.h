@@ -89,7 +89,4 @@ Result<TensorType> domainType(const Program &program, const KernelDef &kernel,
 /// The basic read with the items of a set_subtensor, to find the view that the set writes.
 OpCall readCallOf(const OpCall &set);
 
-/// A rank-0 integer as int64.
-int64_t readSizeValue(const TensorView &view);
-
 } // namespace tracert

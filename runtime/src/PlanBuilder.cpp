@@ -1,5 +1,6 @@
 #include "OpOrder.h"
 #include "Plan.h"
+#include "tracert/Element.h"
 
 #include <algorithm>
 
@@ -77,8 +78,7 @@ private:
       place(constant.value, constant.type, storage,
             TensorView::contiguous(fakeBase(), constant.type), /*isAlias=*/false);
       if (constant.type.rank() == 0 && isInteger(constant.type.dtype)) {
-        plan.values[constant.value].sizeValue =
-            readSizeValue(TensorView::contiguous(data, constant.type));
+        plan.values[constant.value].sizeValue = integerAt(data, constant.type.dtype);
       }
     }
   }
@@ -251,7 +251,7 @@ private:
     context.pool = nullptr;
     TRACERT_TRY(runKernel(context, op.call, operands, results));
     for (size_t i = 0; i < types.size(); ++i) {
-      plan.values[op.results[i]].sizeValue = readSizeValue(results[i]);
+      plan.values[op.results[i]].sizeValue = integerAt(results[i].data, results[i].dtype);
     }
     isPlanned = true;
     return {};

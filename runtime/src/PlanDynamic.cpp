@@ -1,5 +1,6 @@
 // The steps of a plan whose types or places are known only while it runs.
 #include "PlanRunner.h"
+#include "tracert/Element.h"
 
 #include <algorithm>
 
@@ -43,7 +44,7 @@ Result<ResultTypes> PlanRunner::currentTypes(Plan &plan, OpIndex index) {
                   value.type.rank() == 0 && isInteger(value.type.dtype);
     OperandInfo operand{value.type, value.sizeValue, inputStrides(plan, value)};
     if (isSize && !operand.sizeValue && value.hasMemory()) {
-      operand.sizeValue = readSizeValue(value.view);
+      operand.sizeValue = integerAt(value.view.data, value.view.dtype);
     }
     infos.push_back(std::move(operand));
   }
@@ -128,7 +129,7 @@ Status PlanRunner::runOp(Plan &plan, OpIndex index) {
   if (info.has(kTraitView) && first.state != ValueState::Static) {
     std::vector<int64_t> sizes;
     for (size_t i = 1; i < op.operands.size(); ++i) {
-      sizes.push_back(readSizeValue(operands[i]));
+      sizes.push_back(integerAt(operands[i].data, operands[i].dtype));
     }
     TRACERT_ASSIGN(std::optional<TensorView> view, viewOf(op.call, operands[0], sizes));
     if (view) {

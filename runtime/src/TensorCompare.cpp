@@ -1,6 +1,6 @@
 #include "TensorCompare.h"
 
-#include "tracert/scalar/Dtypes.h"
+#include "tracert/Element.h"
 
 #include <cmath>
 #include <cstring>
@@ -15,77 +15,58 @@ struct ElementDistance {
   uint64_t ulp;
 };
 
-/// Floats as integers in order: neighbours differ by one, -0.0 lies just below +0.0.
-template <class Bits> int64_t ordered(Bits bits) {
-  using Signed = std::make_signed_t<Bits>;
-  auto value = static_cast<Signed>(bits);
-  constexpr auto mask = static_cast<Signed>(~Bits(0) >> 1);
-  return value < 0 ? ~static_cast<int64_t>(value & mask) : static_cast<int64_t>(value);
+uint64_t bitsAt(const char *data, DType dtype) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, data, dtypeSize(dtype));
+  return bits;
 }
 
-template <class Bits>
-ElementDistance floatDistance(Bits expected, Bits actual, double expectedValue,
-                              double actualValue) {
+/// Floats as integers in order: neighbours differ by one, -0.0 lies just below +0.0.
+int64_t ordered(uint64_t bits, DType dtype) {
+  uint64_t signBit = uint64_t(1) << (8 * dtypeSize(dtype) - 1);
+  auto magnitude = static_cast<int64_t>(bits & ~signBit);
+  return bits & signBit ? ~magnitude : magnitude;
+}
+
+uint64_t difference(int64_t a, int64_t b) {
+  return a > b ? static_cast<uint64_t>(a) - static_cast<uint64_t>(b)
+               : static_cast<uint64_t>(b) - static_cast<uint64_t>(a);
+}
+
+ElementDistance floatDistance(DType dtype, const char *expected, const char *actual,
+                              double &magnitude) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  bool expectedNaN = std::isnan(expectedValue);
-  bool actualNaN = std::isnan(actualValue);
-  if (expected == actual || (expectedNaN && actualNaN)) {
+  uint64_t e = bitsAt(expected, dtype);
+  uint64_t a = bitsAt(actual, dtype);
+  double expectedValue = floatAt(expected, dtype);
+  magnitude = std::abs(expectedValue);
+  bool expectedNaN = isNaNAt(expected, dtype);
+  bool actualNaN = isNaNAt(actual, dtype);
+  if (e == a || (expectedNaN && actualNaN)) {
     return {true, 0, 0};
   }
   if (expectedNaN || actualNaN) {
     return {false, infinity, UINT64_MAX};
   }
-  auto a = static_cast<uint64_t>(ordered(expected));
-  auto b = static_cast<uint64_t>(ordered(actual));
-  uint64_t ulp = ordered(expected) > ordered(actual) ? a - b : b - a;
-  return {false, std::abs(actualValue - expectedValue), ulp};
-}
-
-template <class T> T load(const char *data) {
-  T value;
-  std::memcpy(&value, data, sizeof value);
-  return value;
-}
-
-template <class T> ElementDistance integerDistance(const char *expected, const char *actual) {
-  T e = load<T>(expected);
-  T a = load<T>(actual);
-  uint64_t distance = e > a ? static_cast<uint64_t>(e) - static_cast<uint64_t>(a)
-                            : static_cast<uint64_t>(a) - static_cast<uint64_t>(e);
-  return {e == a, static_cast<double>(distance), distance};
+  return {false, std::abs(floatAt(actual, dtype) - expectedValue),
+          difference(ordered(e, dtype), ordered(a, dtype))};
 }
 
 ElementDistance distance(DType dtype, const char *expected, const char *actual, double &magnitude) {
-  switch (dtype) {
-  case DType::Float64: {
-    auto e = load<double>(expected);
-    magnitude = std::abs(e);
-    return floatDistance(load<uint64_t>(expected), load<uint64_t>(actual), e, load<double>(actual));
+  if (isFloat(dtype)) {
+    return floatDistance(dtype, expected, actual, magnitude);
   }
-  case DType::Float32: {
-    auto e = load<float>(expected);
+  if (isSigned(dtype)) {
+    int64_t e = integerAt(expected, dtype);
+    int64_t a = integerAt(actual, dtype);
     magnitude = std::abs(static_cast<double>(e));
-    return floatDistance(load<uint32_t>(expected), load<uint32_t>(actual), static_cast<double>(e),
-                         static_cast<double>(load<float>(actual)));
+    return {e == a, static_cast<double>(difference(e, a)), difference(e, a)};
   }
-  case DType::Float16: {
-    auto e = static_cast<double>(scalar::widenHalf(load<uint16_t>(expected)));
-    auto a = static_cast<double>(scalar::widenHalf(load<uint16_t>(actual)));
-    magnitude = std::abs(e);
-    return floatDistance(load<uint16_t>(expected), load<uint16_t>(actual), e, a);
-  }
-  case DType::Int64:
-    magnitude = std::abs(static_cast<double>(load<int64_t>(expected)));
-    return integerDistance<int64_t>(expected, actual);
-  case DType::Int32:
-    magnitude = std::abs(static_cast<double>(load<int32_t>(expected)));
-    return integerDistance<int32_t>(expected, actual);
-  case DType::Bool:
-  case DType::UInt8:
-    magnitude = load<uint8_t>(expected);
-    return integerDistance<uint8_t>(expected, actual);
-  }
-  return {false, 0, 0};
+  uint64_t e = bitsAt(expected, dtype);
+  uint64_t a = bitsAt(actual, dtype);
+  uint64_t between = e > a ? e - a : a - e;
+  magnitude = static_cast<double>(e);
+  return {e == a, static_cast<double>(between), between};
 }
 
 /// Walks both tensors in row-major order.

@@ -13,7 +13,8 @@ from typing import Callable
 import numpy as np
 
 import tracec as tc
-from checks import DTYPES, FLOAT_DTYPES, ordered_extreme, reference_cast, special_values
+from checks import DTYPES, FLOAT_DTYPES, INTEGER_DTYPES, NARROW_DTYPES, QUOTIENT, SUM, UNSIGNED_DTYPES, is_float
+from checks import ordered_extreme, reference_cast, spacing, special_values
 
 TAILS = [*range(2, 41), 63, 64, 65, 127, 128, 129, 1000]
 BIG = 300_007
@@ -80,7 +81,7 @@ def values(shape, dtype, seed, special=True):
     elif dtype in FLOAT_DTYPES:
         pool = (random.standard_normal(400) * 3).astype(dtype)
     else:
-        pool = random.integers(0 if dtype == "uint8" else -120, 120, 400).astype(dtype)
+        pool = random.integers(0 if dtype in UNSIGNED_DTYPES else -120, 120, 400).astype(dtype)
     if special:
         pool = np.concatenate([pool[:80], special_values(dtype)])
     result = pool[random.integers(0, len(pool), shape)]
@@ -193,7 +194,7 @@ def reduce_reference(op, info, dtype, axis, keepdims):
 
     def chosen(x):
         result = function(x, axis=axis, keepdims=True)
-        if x.dtype.kind == "f":
+        if is_float(x):
             # NumPy takes whichever zero comes first; here -0.0 is below +0.0.
             has = {sign: np.any((x == 0) & (np.signbit(x) == sign), axis=axis, keepdims=True) for sign in (False, True)}
             zero = np.where(has[False], 0.0, -0.0) if info.combiner == "maximum" else np.where(has[True], -0.0, 0.0)
@@ -209,15 +210,13 @@ def reduce_reference(op, info, dtype, axis, keepdims):
         return result.reshape([1 if a in axes else x.shape[a] for a in range(x.ndim)]) if keepdims else result
 
     def added(x):
-        result_dtype = dtype if dtype in FLOAT_DTYPES else "int64"
-        if op == "mean" and dtype not in FLOAT_DTYPES:
-            result_dtype = "float64" if dtype == "int64" else "float32"
-        if result_dtype == "int64":
-            return function(x.astype("int64"), axis=axis, keepdims=keepdims)
+        result_dtype = (QUOTIENT if op == "mean" else SUM)[dtype]
+        if result_dtype not in FLOAT_DTYPES:
+            return function(x.astype(result_dtype), axis=axis, keepdims=keepdims)
         wide = x.astype(wider(result_dtype))
         # Rounding errors scale with the sum of the magnitudes, not with the sum, which may cancel.
         scale = np.asarray(function(np.abs(wide), axis=axis, keepdims=keepdims)).astype(result_dtype)
-        return np.asarray(function(wide, axis=axis, keepdims=keepdims)).astype(result_dtype), info.ulp * np.spacing(scale)
+        return np.asarray(function(wide, axis=axis, keepdims=keepdims)).astype(result_dtype), info.ulp * spacing(scale)
 
     return position if info.is_indexed else chosen if info.needs_elements else added
 
@@ -297,7 +296,7 @@ def guard_bodies(dtype):
 
 def guard(op, info, dtype):
     body, reference = guard_bodies(dtype)[op]
-    shapes = [(5, 2), (2, 2), (40, 2), (0, 2), (200, 2000) if op == "guard_fits" else (170_001, 2)]
+    shapes = [(5, 2), (2, 2), (40, 2), (0, 2), (120, 3000) if op == "guard_fits" else (170_001, 2)]
     return [Driver(op, body, [plain((shape, dtype)) for shape in shapes], reference)]
 
 
@@ -365,9 +364,13 @@ def join(op, info, dtype):
     return result
 
 
+def python_number(value):
+    return float(value) if value.dtype.name in FLOAT_DTYPES else value.item()
+
+
 def create(op, info, dtype):
     if op == "full":
-        numbers = [value.item() for value in special_values(dtype)[:12]]
+        numbers = [python_number(value) for value in special_values(dtype)[:12]]
 
         def body(x):
             return tuple(tc.full(x.shape, number, dtype=dtype) for number in numbers)
@@ -383,8 +386,9 @@ def create(op, info, dtype):
         return [count, np.arange(3, 40, 4).astype(dtype), count[::-1]]
 
     # Counts that every dtype holds exactly; larger ones only where the dtype does.
-    sizes = [0, *TAILS[:46]] if dtype in ("uint8", "float16") else [0, *TAILS, BIG]
-    return [Driver(op, body, [plain(((size,), "float32")) for size in sizes if dtype != "uint8" or size < 256], reference)]
+    sizes = [0, *TAILS[:46]] if dtype in NARROW_DTYPES else [0, *TAILS, BIG]
+    most = np.iinfo(dtype).max + 1 if dtype in INTEGER_DTYPES else BIG
+    return [Driver(op, body, [plain(((size,), "float32")) for size in sizes if size <= most], reference)]
 
 
 MATMULS = {
@@ -407,7 +411,7 @@ def matmul_reference(info, dtype):
             return [np.matmul(x, y)]
         wide_x, wide_y = x.astype(wider(dtype)), y.astype(wider(dtype))
         scale = np.asarray(np.matmul(np.abs(wide_x), np.abs(wide_y))).astype(dtype)
-        return [(np.asarray(np.matmul(wide_x, wide_y)).astype(dtype), info.ulp * np.spacing(scale))]
+        return [(np.asarray(np.matmul(wide_x, wide_y)).astype(dtype), info.ulp * spacing(scale))]
 
     return reference
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 import tracec as tc
-from checks import bits_equal, to_numpy
+from checks import bits_equal, is_float, to_numpy
 from paths import is_runnable, launches_between, level_of, runs_between
 from tracec._ops import OPS
 
@@ -31,7 +31,7 @@ def check_against_numpy(got, want, ulp, where):
     want, allowed = want if isinstance(want, tuple) else (np.asarray(want), None)
     assert got.dtype == want.dtype, f"{where}: dtype {got.dtype}, NumPy {want.dtype}"
     assert got.shape == want.shape, f"{where}: shape {got.shape}, NumPy {want.shape}"
-    if got.dtype.kind != "f" or (ulp == 0 and allowed is None):
+    if not is_float(got) or (ulp == 0 and allowed is None):
         assert bits_equal(got, want), f"{where}: {describe_difference(got, want)}"
         return
     if allowed is None:

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from checks import FLOAT_DTYPES, INTEGER_DTYPES, integer_range
 from reference_arrays import Reference
 
 LINES = {
@@ -122,7 +123,7 @@ class LineMaker:
         if choice < 0.95:
             name = self.pick(lambda array: array.ndim > 0)
             return f"{name}.shape[0] - 1" if name else ""
-        return self.pick(lambda array: array.ndim == 0 and array.dtype in (np.int32, np.int64)) or ""
+        return self.pick(lambda array: array.ndim == 0 and array.dtype.kind in "iu") or ""
 
     def slice_item(self, sizes):
         step = self.random.choice(["", "", "", "2", "-1", "-1", "-2", "3", "7"])
@@ -154,15 +155,14 @@ class LineMaker:
 
     def index_argument(self, sizes, shapes):
         """A new argument with legal indices: `sizes` and `shapes` per call."""
-        dtype = self.random.choice(["int64", "int64", "int32", "uint8"])
+        dtype = self.random.choice(("int64", "int64", "int32") + INTEGER_DTYPES)
         arrays = []
         for size, shape in zip(sizes, shapes):
-            low = 0 if dtype == "uint8" else -size
-            high = min(size, 256) if dtype == "uint8" else size
+            low, high = integer_range(dtype, size)
             arrays.append(np.asarray(self.program.data.integers(low, max(high, low + 1), shape)).astype(dtype))
         if self.random.random() < 0.06 and arrays[-1].size:
             # One bad index, in the last call only: mostly the error of a replay.
-            arrays[-1].reshape(-1)[-1] = min(sizes[-1], 255)
+            arrays[-1].reshape(-1)[-1] = min(sizes[-1], np.iinfo(dtype).max)
         return self.program.add_argument(arrays)
 
     def gather_items(self, name):
@@ -353,7 +353,7 @@ class LineMaker:
             return None
         form = self.random.choice(["tc.arange({0}.shape[0], dtype={1})", "tc.full({0}.shape, {2}, dtype={1})",
                                    "tc.full(({0}.shape[0], 2), {2}, dtype={1})", "tc.arange(4, dtype={1})"])
-        dtype = self.random.choice(["float32", "float64", "int32", "int64"])
+        dtype = self.random.choice(("float32", "float64", "int32", "int64") + INTEGER_DTYPES + FLOAT_DTYPES)
         return f"{self.new()} = " + form.format(name, f"tc.{dtype}", self.random.choice(["0", "1", "7"]))
 
     def cond_take(self):

@@ -9,10 +9,11 @@ allowed rounding difference never reaches a later comparison. A line that NumPy 
 
 import random
 
+import ml_dtypes
 import numpy as np
 
 import tracec as tc
-from checks import DTYPES, FLOAT_DTYPES, bits_equal
+from checks import DTYPES, FLOAT_DTYPES, bits_equal, integer_range
 from reference_arrays import Reference, ReferenceModule
 from random_lines import LINES, LineMaker
 
@@ -64,11 +65,11 @@ class Program:
         if dtype in FLOAT_DTYPES:
             values = np.asarray(self.data.standard_normal(shape) * 2).astype(dtype)
             if values.size and self.random.random() < 0.2:
-                special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, np.finfo(dtype).max, np.finfo(dtype).tiny], dtype)
+                special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, ml_dtypes.finfo(dtype).max, ml_dtypes.finfo(dtype).tiny], dtype)
                 values.reshape(-1)[self.data.integers(0, values.size, 3)] = special[self.data.integers(0, 7, 3)]
             return values
-        low, high = (0, 256) if dtype == "uint8" else self.random.choice([(-9, 10), (-1000, 1000), (-(2**31), 2**31)])
-        return self.data.integers(low, high, shape).astype(dtype)
+        low, high = integer_range(dtype, self.random.choice([9, 1000, 2**31, 2**64]))
+        return self.data.integers(low, high, shape, dtype=dtype)
 
     def shape_form(self):
         """A shape in n, m and constants."""

@@ -6,10 +6,9 @@ A result that another order of summation or another libm may round differently h
 
 import numpy as np
 
-from checks import CATEGORY, ordered_extreme, reference_cast
+from checks import CATEGORY, DTYPES, FLOAT_DTYPES, NARROW_DTYPES, QUOTIENT, SIGNED_DTYPES, SUM, UNSIGNED_DTYPES
+from checks import is_float, ordered_extreme, reference_cast, result_type, spacing
 from tracec._ops import OPS
-
-FLOATS = ("float16", "float32", "float64")
 
 
 def is_python_number(value):
@@ -26,15 +25,14 @@ def promoted(operands):
     top = max(CATEGORY[name] for name in names)
     python_top = max([{bool: 1, int: 2, float: 3}[type(one)] for one in operands if is_python_number(one)], default=0)
     if python_top > top:
-        if python_top == 3 and "int64" in names:
-            return "float64"
-        return {2: "int32", 3: "float32"}[python_top]
-    return np.result_type(*[np.dtype(name) for name in names if CATEGORY[name] == top]).name
+        common = result_type(*[name for name in names if CATEGORY[name] == top])
+        return {2: "int32", 3: QUOTIENT[common]}[python_top]
+    return result_type(*[name for name in names if CATEGORY[name] == top])
 
 
 def as_float(name):
     """The dtype of true division and of exp."""
-    return name if name in FLOATS else "float64" if name == "int64" else "float32"
+    return QUOTIENT[name]
 
 
 def to_dtype(value, name):
@@ -42,7 +40,7 @@ def to_dtype(value, name):
     if is_python_number(value):
         if CATEGORY[name] == 2 and not np.iinfo(name).min <= value <= np.iinfo(name).max:
             raise OverflowError(f"{value} does not fit {name}")
-        return np.array(value, "float64" if name in FLOATS else None).astype(name)
+        return reference_cast(np.array(value, "float64" if name in FLOAT_DTYPES else None), name)
     return reference_cast(array_of(value), name)
 
 
@@ -60,14 +58,18 @@ def arithmetic(function, left, right):
 
 def compare(function, left, right):
     name = promoted([left, right])
-    if CATEGORY[name] == 2 and (is_python_number(left) or is_python_number(right)):
-        name = "int64"
+    names = [array_of(one).dtype.name for one in (left, right) if not is_python_number(one)]
+    whole = [not isinstance(one, float) for one in (left, right) if is_python_number(one)]
+    if all(CATEGORY[one] == 2 for one in names) and all(whole):
+        # Of integers exactly, whatever they promote to.
+        arrays = [np.array(one if is_python_number(one) else array_of(one), object) for one in (left, right)]
+        return Reference(np.asarray(function(*arrays), bool))
     return Reference(np.asarray(function(to_dtype(left, name), to_dtype(right, name))))
 
 
 def units(array, count):
     """`count` units in the last place of each element, as float64."""
-    return count * np.spacing(np.abs(array.astype(array.dtype))).astype("float64")
+    return count * spacing(np.abs(array))
 
 
 def transcendental(function, operand, ulp):
@@ -76,6 +78,13 @@ def transcendental(function, operand, ulp):
     exact = function(to_dtype(operand, name).astype(np.longdouble))
     result = np.asarray(exact.astype(name))
     return Reference(result, slack=units(result, ulp))
+
+
+def is_same_kind(source, target):
+    """NumPy's same_kind casting, for bfloat16 too."""
+    if CATEGORY[source] != CATEGORY[target]:
+        return CATEGORY[source] < CATEGORY[target]
+    return not (source in SIGNED_DTYPES and target in UNSIGNED_DTYPES)
 
 
 class Reference:
@@ -122,7 +131,7 @@ class Reference:
 
     def update(self, result):
         """What an in-place operator does with the result of its pure form."""
-        if not np.can_cast(result.dtype, self.array.dtype, "same_kind"):
+        if not is_same_kind(result.dtype.name, self.array.dtype.name):
             raise TypeError(f"{result.dtype} into {self.array.dtype}")
         if result.shape != self.array.shape:
             raise ValueError("an in-place operator never grows its target")
@@ -161,8 +170,8 @@ class Reference:
     def sum(self, axis=None, keepdims=False):
         self.check_axis(axis)
         name = self.array.dtype.name
-        if name not in FLOATS:
-            return Reference(np.sum(self.array, axis=axis, keepdims=keepdims, dtype="int64"))
+        if name not in FLOAT_DTYPES:
+            return Reference(np.sum(self.array, axis=axis, keepdims=keepdims, dtype=SUM[name]))
         return Reference(*self.accumulate(name, axis, keepdims))
 
     def accumulate(self, name, axis, keepdims):
@@ -172,15 +181,15 @@ class Reference:
         sizes = np.sum(np.abs(array.astype(np.longdouble)), axis=axis, keepdims=keepdims)
         with np.errstate(all="ignore"):
             result = np.asarray(total.astype(name))
-        inner = "float32" if name == "float16" else name
+        inner = "float32" if name in NARROW_DTYPES else name
         # An infinite bound says that partial sums may overflow in one order and not in another.
         bound = np.where(sizes < np.finfo(inner).max, self.array.size * np.finfo(inner).eps * sizes, np.inf)
-        return result, np.asarray(bound + units(result, 1 if name == "float16" else 0), "float64")
+        return result, np.asarray(bound + units(result, 1 if name in NARROW_DTYPES else 0), "float64")
 
     def mean(self, axis=None, keepdims=False):
         self.check_axis(axis)
         name = as_float(self.array.dtype.name)
-        inner = "float32" if name == "float16" else name
+        inner = "float32" if name in NARROW_DTYPES else name
         total, slack = Reference(self.array.astype(inner)).accumulate(inner, axis, keepdims)
         count = np.sum(np.ones(self.array.shape, "int64"), axis=axis, keepdims=keepdims)
         result = np.asarray((total.astype(np.longdouble) / count).astype(name))
@@ -193,7 +202,7 @@ class Reference:
             # NumPy refuses an empty axis even then.
             return Reference(np.empty(shape, self.array.dtype))
         result = np.max(self.array, axis=axis, keepdims=keepdims)
-        if self.array.dtype.kind != "f":
+        if not is_float(self.array):
             return Reference(result)
         plus_zero = np.any((self.array == 0) & ~np.signbit(self.array), axis=axis, keepdims=keepdims)
         return Reference(np.where(result == 0, np.where(plus_zero, 0.0, -0.0), result).astype(self.array.dtype))
@@ -222,12 +231,12 @@ class Reference:
     def __matmul__(self, other):
         name = promoted([self, other])
         left, right = to_dtype(self, name), to_dtype(other, name)
-        if name not in FLOATS:
+        if name not in FLOAT_DTYPES:
             return Reference(np.matmul(left, right))
         exact = np.matmul(left.astype(np.longdouble), right.astype(np.longdouble))
         sizes = np.matmul(np.abs(left).astype(np.longdouble), np.abs(right).astype(np.longdouble))
         result = np.asarray(exact.astype(name))
-        inner = "float32" if name == "float16" else name
+        inner = "float32" if name in NARROW_DTYPES else name
         bound = np.where(sizes < np.finfo(inner).max, left.shape[-1] * np.finfo(inner).eps * sizes, np.inf)
         tiny = left.shape[-1] * float(np.finfo(inner).smallest_subnormal)
         return Reference(result, slack=np.asarray(bound + tiny + units(result, 1), "float64"))
@@ -294,8 +303,7 @@ add_operators()
 class ReferenceModule:
     """The functions of `tc` on references; dtypes are their names."""
 
-    bool, uint8, int32, int64 = "bool", "uint8", "int32", "int64"
-    float16, float32, float64 = FLOATS
+    bool, uint8, uint16, uint32, uint64, int8, int16, int32, int64, float16, bfloat16, float32, float64 = DTYPES
 
     @staticmethod
     def maximum(x, y):

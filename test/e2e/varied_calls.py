@@ -8,9 +8,10 @@ A parameter has a role, a dtype and a form of shape in n, m and constants; dtype
 import dataclasses
 import math
 
+import ml_dtypes
 import numpy as np
 
-from checks import FLOAT_DTYPES
+from checks import FLOAT_DTYPES, UNSIGNED_DTYPES, integer_range
 from scripts import PATTERN, Call
 
 # What may differ from call 0; the first one is always tried somewhere.
@@ -66,10 +67,10 @@ class CallMaker:
         """Indices into n, mostly in range, repeats included."""
         if math.prod(shape) > PATTERN * 8:
             return np.resize(self.indices(parameter, (PATTERN,), size), shape)
-        low = 0 if parameter.dtype == "uint8" else -size
+        low = 0 if parameter.dtype in UNSIGNED_DTYPES else -size
         array = np.asarray(self.data.integers(low, size, shape)).astype(parameter.dtype)
         if array.size and self.program.grown and self.random.random() < self.program.fault_rate:
-            array.reshape(-1)[self.data.integers(0, array.size)] = min(size + self.random.choice([0, 1, 100]), 255)
+            array.reshape(-1)[self.data.integers(0, array.size)] = min(size + self.random.choice([0, 1, 100]), np.iinfo(parameter.dtype).max)
         return array
 
     def numbers(self, shape, dtype):
@@ -83,11 +84,11 @@ class CallMaker:
             if self.random.random() < 0.4:
                 array = np.asarray(np.round(array))
             if array.size and self.random.random() < 0.3:
-                special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, np.finfo(dtype).max, np.finfo(dtype).tiny], dtype)
+                special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, ml_dtypes.finfo(dtype).max, ml_dtypes.finfo(dtype).tiny], dtype)
                 array.reshape(-1)[self.data.integers(0, array.size, 3)] = special[self.data.integers(0, 7, 3)]
             return array
-        low, high = (0, 256) if dtype == "uint8" else self.random.choice([(-3, 4), (-9, 10), (-1000, 1000), (-(2**31), 2**31)])
-        return self.data.integers(low, high, shape).astype(dtype)
+        low, high = integer_range(dtype, self.random.choice([3, 9, 1000, 2**31, 2**64]))
+        return self.data.integers(low, high, shape, dtype=dtype)
 
     # Strides: an expression whose value is the array.
 

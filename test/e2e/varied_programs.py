@@ -13,7 +13,7 @@ import re
 import numpy as np
 
 import tracec as tc
-from checks import DTYPES
+from checks import DTYPES, INTEGER_DTYPES
 from random_lines import broadcasts
 from random_programs import ERRORS, World, is_write, same_kind, unlike
 from reference_arrays import Reference, ReferenceModule
@@ -130,9 +130,9 @@ class VariedProgram:
             self.parameters["mask2"] = Parameter("mask", "bool", self.parameters.get("mask", Parameter("mask", "bool", ("n",))).form)
         if chance() < 0.4:
             form = self.random.choice([(3,), ("n",), (2, 2), (1,), ("m",)])
-            self.parameters["index"] = Parameter("index", self.random.choice(["int64", "int64", "int32", "uint8"]), form)
+            self.parameters["index"] = Parameter("index", self.random.choice(("int64", "int64", "int32") + INTEGER_DTYPES), form)
         if chance() < 0.3:
-            self.parameters["bound"] = Parameter("bound", self.random.choice(["int64", "int32"]), ())
+            self.parameters["bound"] = Parameter("bound", self.random.choice(("int64", "int32") + INTEGER_DTYPES), ())
         if chance() < 0.35:
             self.parameters["k"] = Parameter("number", "", ())
 

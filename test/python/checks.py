@@ -9,14 +9,56 @@ import inspect
 import itertools
 import re
 
+import ml_dtypes
 import numpy as np
 
 import tracec as tc
 
-DTYPES = ("bool", "uint8", "int32", "int64", "float16", "float32", "float64")
-INTEGER_DTYPES = ("uint8", "int32", "int64")
-FLOAT_DTYPES = ("float16", "float32", "float64")
-CATEGORY = {"bool": 1, "uint8": 2, "int32": 2, "int64": 2, "float16": 3, "float32": 3, "float64": 3}
+UNSIGNED_DTYPES = ("uint8", "uint16", "uint32", "uint64")
+SIGNED_DTYPES = ("int8", "int16", "int32", "int64")
+INTEGER_DTYPES = UNSIGNED_DTYPES + SIGNED_DTYPES
+NARROW_DTYPES = ("float16", "bfloat16")
+FLOAT_DTYPES = (*NARROW_DTYPES, "float32", "float64")
+DTYPES = ("bool", *INTEGER_DTYPES, *FLOAT_DTYPES)
+CATEGORY = {"bool": 1} | dict.fromkeys(INTEGER_DTYPES, 2) | dict.fromkeys(FLOAT_DTYPES, 3)
+# Of a true quotient.
+QUOTIENT = {name: name if name in FLOAT_DTYPES else "float64" if name in ("int64", "uint64") else "float32" for name in DTYPES}
+# Of a sum.
+SUM = {name: name if name in FLOAT_DTYPES else "uint64" if name in UNSIGNED_DTYPES else "int64" for name in DTYPES}
+
+
+def result_type(*names):
+    """NumPy's, which knows no common dtype of float16 and bfloat16."""
+    names = ["float32" if "float16" in names and name == "bfloat16" else name for name in names]
+    return np.result_type(*[np.dtype(name) for name in names]).name
+
+
+def integer_range(dtype, size):
+    """[low, high) of a dtype's integers from -size to size - 1."""
+    info = np.iinfo(dtype)
+    return max(info.min, -size), min(info.max, size - 1) + 1
+
+
+def is_float(array):
+    """ml_dtypes' bfloat16 is of another kind than NumPy's floats."""
+    return array.dtype.name in FLOAT_DTYPES
+
+
+def spacing(array):
+    """Units in the last place, as float64."""
+    array = np.asarray(array)
+    if array.dtype.name == "bfloat16":
+        return np.spacing(array.astype("float32")).astype("float64") * 2.0**16
+    return np.spacing(array).astype("float64")
+
+
+def round_to_bfloat16(values):
+    """Nearest, ties to even, in one step from any dtype; ml_dtypes goes through float32."""
+    exact = np.asarray(values).astype(np.longdouble)
+    exponent = np.maximum(np.frexp(exact)[1], -125)
+    with np.errstate(all="ignore"):
+        rounded = np.ldexp(np.rint(np.ldexp(exact, 8 - exponent)), exponent - 8)
+        return rounded.astype("float32").astype("bfloat16")
 
 
 def stable_name(parameter):
@@ -41,7 +83,7 @@ def bits_equal(left, right):
     left, right = np.asarray(left), np.asarray(right)
     if left.dtype != right.dtype or left.shape != right.shape:
         return False
-    if left.dtype.kind != "f":
+    if not is_float(left):
         return bool(np.array_equal(left, right))
     bits = {2: np.uint16, 4: np.uint32, 8: np.uint64}[left.dtype.itemsize]
     if np.array_equal(np.ascontiguousarray(left).view(bits), np.ascontiguousarray(right).view(bits)):
@@ -159,10 +201,9 @@ def sample(shape, dtype, seed=0):
     random = np.random.default_rng([seed, *shape, len(dtype)])
     if dtype == "bool":
         return random.integers(0, 2, shape).astype(bool)
-    if dtype == "uint8":
-        return random.integers(0, 256, shape).astype(np.uint8)
-    if dtype in ("int32", "int64"):
-        return random.integers(-1000, 1000, shape).astype(dtype)
+    if dtype in INTEGER_DTYPES:
+        info = np.iinfo(dtype)
+        return random.integers(max(info.min, -1000), min(info.max, 999) + 1, shape).astype(dtype)
     return (random.standard_normal(shape) * 2).astype(dtype)
 
 
@@ -170,14 +211,14 @@ def special_values(dtype):
     """Rank-1 array with the values at which implementations tend to differ."""
     if dtype == "bool":
         return np.array([False, True])
-    info = np.iinfo(dtype) if dtype in INTEGER_DTYPES else np.finfo(dtype)
+    info = np.iinfo(dtype) if dtype in INTEGER_DTYPES else ml_dtypes.finfo(dtype)
     if dtype in INTEGER_DTYPES:
-        middle = [0, 1, 2, 3, 7, 100] + ([] if dtype == "uint8" else [-1, -2, -7, -100])
-        return np.array(middle + [info.min, info.max, info.max - 1], dtype=dtype)
+        middle = [0, 1, 2, 3, 7, 100] + ([] if dtype in UNSIGNED_DTYPES else [-1, -2, -7, -100])
+        return np.array(middle + [info.min, info.max, info.max - 1, info.max // 2 + 1], dtype=dtype)
     values = [0.0, -0.0, 1.0, -1.0, 0.5, -1.5, 2.5, 3.0, np.inf, -np.inf, np.nan]
     values += [info.max, -info.max, info.tiny, -info.tiny, info.smallest_subnormal, -info.smallest_subnormal]
-    values += [info.eps, 1 + info.eps, 10.25, -9.75, 88.0, -88.0]
-    return np.array(values, dtype=dtype)
+    values += [info.eps, 1 + float(info.eps), 10.25, -9.75, 88.0, -88.0]
+    return np.array([float(value) for value in values], dtype=dtype)
 
 
 def all_pairs(values):
@@ -190,7 +231,7 @@ def ordered_extreme(left, right, largest):
     """maximum/minimum by tracec's rule: NaN propagates, -0.0 is below +0.0 (NumPy leaves zeros open)."""
     pick = np.maximum if largest else np.minimum
     result = pick(left, right)
-    if result.dtype.kind != "f":
+    if not is_float(result):
         return result
     left, right = np.broadcast_arrays(left, right)
     zeros = (left == 0) & (right == 0)
@@ -200,13 +241,17 @@ def ordered_extreme(left, right, largest):
 
 def reference_cast(values, target):
     """The cast by tracec's rule: floats to ints truncate and saturate, NaN gives 0; everything else as NumPy."""
-    if values.dtype.kind != "f" or target not in INTEGER_DTYPES:
+    if values.dtype.name == "bfloat16":
+        values = values.astype("float32")
+    if target == "bfloat16":
+        return round_to_bfloat16(values)
+    if not is_float(values) or target not in INTEGER_DTYPES:
         return values.astype(target)
     info = np.iinfo(target)
     whole = np.trunc(values.astype("float64"))
     # 2.0**63 is not an int64; the largest float64 below it is, so the borders are compared as floats.
     high, low = whole >= float(info.max), whole <= float(info.min)
-    inside = np.where(high | low | np.isnan(whole), 0.0, whole).astype("int64").astype(target)
+    inside = np.where(high | low | np.isnan(whole), 0.0, whole).astype("uint64" if target == "uint64" else "int64").astype(target)
     return np.where(high, info.max, np.where(low, info.min, inside)).astype(target)
 
 

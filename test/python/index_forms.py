@@ -7,6 +7,7 @@ A form is (shape, items): `items` is the tuple between the brackets, with NumPy 
 import numpy as np
 
 import tracec as tc
+from checks import INTEGER_DTYPES, UNSIGNED_DTYPES
 
 SHAPES = [(5,), (1,), (0,), (12,), (3, 4), (1, 5), (4, 1), (0, 3), (3, 0), (3, 2), (2, 3, 4), (3, 1, 2), (2, 0, 3), (4, 3, 2)]
 SHAPES += [(3, 3, 3), (2, 3, 5), (2, 3, 2, 3), (1, 2, 1, 3), (3, 2, 2, 4), (2, 2, 3, 3), (2, 3, 0, 2), (3, 3, 2, 1)]
@@ -25,8 +26,9 @@ def random_slice(random, size):
 def integer_array(random, size, shape):
     """Indices of both signs inside an axis of that size, in one of the integer dtypes."""
     values = random.integers(-size, size, shape) if size else np.zeros(shape, int)
-    dtype = ["int64", "int64", "int32", "uint8"][random.integers(0, 4)]
-    return np.asarray(np.abs(values) % max(size, 1) if dtype == "uint8" else values).astype(dtype)
+    dtypes = [name for name in ("int64", *INTEGER_DTYPES) if size <= np.iinfo(name).max]
+    dtype = dtypes[random.integers(0, len(dtypes))]
+    return np.asarray(np.abs(values) % max(size, 1) if dtype in UNSIGNED_DTYPES else values).astype(dtype)
 
 
 def random_mask(random, shape):
@@ -133,7 +135,7 @@ def with_fault(random, shape, items):
         size = shape[axes_of(shape, items)[before][0]]
         bad = [size, -size - 1, size + 100][random.integers(0, 3)]
         if is_integer_array(items[place]):
-            if not items[place].size or (items[place].dtype == np.uint8 and bad < 0):
+            if not items[place].size or not np.iinfo(items[place].dtype).min <= bad <= np.iinfo(items[place].dtype).max:
                 return None
             items[place] = items[place].copy()
             items[place].reshape(-1)[random.integers(0, items[place].size)] = bad

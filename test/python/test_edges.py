@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 import tracec as tc
-from checks import assert_same
+from checks import INTEGER_DTYPES, UNSIGNED_DTYPES, assert_same
 from paths import is_runnable, really_on
 
 SECTIONS = ["portable", "v3", "avx512"]
-INDEX_DTYPES = ["uint8", "int32", "int64"]
 
 
 @pytest.fixture(params=SECTIONS)
@@ -18,19 +17,19 @@ def section(request):
     return request.param
 
 
-@pytest.mark.parametrize("dtype", INDEX_DTYPES)
+@pytest.mark.parametrize("dtype", INTEGER_DTYPES)
 @pytest.mark.parametrize("opt_level", [0, 2])
 def test_the_first_index_beyond_either_end_is_refused(section, dtype, opt_level, tmp_path):
     """The last good index and the first bad one, alone and at the end of many."""
-    size = 200
+    size = 120 if dtype == "int8" else 200
     x = tc.arange(size, dtype=tc.float32)
 
     def body(x, at):
         return x[at] * 2 + 1
 
-    lowest = 0 if dtype == "uint8" else -size
+    lowest = 0 if dtype in UNSIGNED_DTYPES else -size
     good = [[lowest], [size - 1], [0] * 99 + [size - 1], [size - 1] * 99 + [lowest]]
-    bad = [[size], [0] * 99 + [size]] + ([] if dtype == "uint8" else [[-size - 1], [0] * 99 + [-size - 1]])
+    bad = [[size], [0] * 99 + [size]] + ([] if dtype in UNSIGNED_DTYPES else [[-size - 1], [0] * 99 + [-size - 1]])
     function = tc.trace(body, opt_level=opt_level)
     tensors = [tc.tensor(np.array(at, dtype)) for at in good + bad]
     function(x, tensors[2])
@@ -50,6 +49,36 @@ def test_the_first_index_beyond_either_end_is_refused(section, dtype, opt_level,
             for run in (body, function, model) if at.shape[0] > 1 else (body, function):
                 with pytest.raises(IndexError, match=f"index {outside} is out of range"):
                     run(x, at)
+
+
+@pytest.mark.parametrize("opt_level", [0, 2])
+@pytest.mark.parametrize("beyond", [2**63, 2**64 - 1])
+def test_an_index_beyond_int64_is_out_of_range(section, beyond, opt_level, tmp_path):
+    """And never the last element, which its bits would mean in int64."""
+    x = tc.arange(5, dtype=tc.float32)
+
+    def body(x, at):
+        return x[at] * 2 + 1
+
+    function = tc.trace(body, opt_level=opt_level)
+    good, bad = (tc.tensor(np.array([0, 4, last], "uint64")) for last in (3, beyond))
+    function(x, good)
+    function.dump(tmp_path / "m.trc")
+    model = tc.load(tmp_path / "m.trc", section=section)
+    with tc.options(section=section):
+        for run in (body, function, model):
+            assert_same(run(x, good), np.float32([1, 9, 7]))
+            with pytest.raises(IndexError, match="out of range"):
+                run(x, bad)
+
+    def written(x, at):
+        y = x.copy()
+        y[at] = 0
+        return y
+
+    for run in (written, tc.trace(written, opt_level=opt_level)):
+        with tc.options(section=section), pytest.raises(IndexError, match="out of range"):
+            run(x, bad)
 
 
 @pytest.mark.parametrize("then, now", [(0.0, -0.0), (1.0, np.nextafter(1.0, 2.0)), (float("nan"), 0.0), (1, 1.0), (True, 1), (2**40, 2**40 + 1)])

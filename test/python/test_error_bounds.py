@@ -35,14 +35,14 @@ def test_every_stated_bound_holds():
     assert run.returncode == 0, run.stdout + run.stderr
     rows = json.loads(run.stdout)
     names = {op for op, info in OPS.items() if info.family == "elementwise" and "float32" in info.dtypes}
-    assert {(row["op"], row["dtype"]) for row in rows} == {(op, dtype) for op in names for dtype in ("float16", "float32", "float64")}
+    assert {(row["op"], row["dtype"]) for row in rows} == {(op, dtype) for op in names for dtype in ("float16", "bfloat16", "float32", "float64")}
     for row in rows:
         # A measurement that finds nothing would prove nothing.
         assert row["bound"] == 0 or 0.49 < row["ulp"] <= row["bound"], row
 
 
 def test_a_bound_that_is_too_low_fails(tmp_path):
-    lower = with_row(tmp_path, "exp", "| exp | 0.501 | 0.99 | 0.948 |")
+    lower = with_row(tmp_path, "exp", "| exp | 0.501 | 0.501 | 0.99 | 0.948 |")
     run = measure("exp", "--short", "--bounds", lower)
     assert run.returncode == 1, run.stdout + run.stderr
     assert re.findall(r"^exp +(\w+) .*EXCEEDED$", run.stdout, re.M) == ["float64"]
@@ -54,7 +54,7 @@ def test_a_missing_bound_fails(tmp_path):
 
 
 def test_a_bound_of_no_op_fails(tmp_path):
-    run = measure("exp", "--short", "--bounds", with_row(tmp_path, "tanh", "| tanh, tahn | 1 | 1 | 1 |"))
+    run = measure("exp", "--short", "--bounds", with_row(tmp_path, "tanh", "| tanh, tahn | 1 | 1 | 1 | 1 |"))
     assert run.returncode != 0 and "no elementwise float op: ['tahn']" in run.stderr
 
 

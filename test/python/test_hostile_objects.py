@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tracec as tc
-from checks import assert_same, stable_id
+from checks import INTEGER_DTYPES, assert_same, stable_id
 
 HOOKS = ("__index__", "__float__", "__bool__", "__array__")
 
@@ -282,8 +282,8 @@ def test_arrays_that_are_none(gives):
 # ---------------------------------------------------------------------------------------------- buffers
 
 
-CTYPES = {"bool": ctypes.c_bool, "uint8": ctypes.c_uint8, "int32": ctypes.c_int32, "int64": ctypes.c_int64,
-          "float32": ctypes.c_float, "float64": ctypes.c_double}
+CTYPES = {"bool": ctypes.c_bool, "float32": ctypes.c_float, "float64": ctypes.c_double}
+CTYPES |= {name: getattr(ctypes, f"c_{name}") for name in INTEGER_DTYPES}
 
 
 @pytest.mark.parametrize("dtype", CTYPES)

@@ -1,6 +1,7 @@
 #include "Npy.h"
 
 #include "OutputFile.h"
+#include "tracert/DType.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -10,13 +11,18 @@
 namespace cli {
 namespace {
 
-struct DTypeCode {
-  const char *code;
-  trt_dtype dtype;
-};
-constexpr DTypeCode kCodes[] = {{"|b1", TRT_BOOL},   {"|u1", TRT_UINT8},   {"<i4", TRT_INT32},
-                                {"<i8", TRT_INT64},  {"<f2", TRT_FLOAT16}, {"<f4", TRT_FLOAT32},
-                                {"<f8", TRT_FLOAT64}};
+/// As NumPy describes a dtype: "<f4".
+std::string codeOf(tracert::DType dtype) {
+  constexpr const char *letters[] = {"b", "i", "u", "f"}; // by category
+  size_t size = tracert::dtypeSize(dtype);
+  if (dtype == tracert::DType::BFloat16) {
+    return "<V2"; // as ml_dtypes writes it
+  }
+  return (size == 1 ? "|" : "<") +
+         std::string(letters[static_cast<int>(tracert::dtypeCategory(dtype))]) +
+         std::to_string(size);
+}
+
 constexpr char kMagic[] = "\x93NUMPY";
 constexpr size_t kMagicSize = 6;
 
@@ -127,9 +133,9 @@ OwnedArray readNpy(const std::string &path) {
   OwnedArray array;
   std::string code = valueOf(path, header, "descr");
   bool isKnown = false;
-  for (const DTypeCode &entry : kCodes) {
-    if (code == "'" + std::string(entry.code) + "'") {
-      array.dtype = entry.dtype;
+  for (tracert::DType dtype : tracert::kAllDTypes) {
+    if (code == "'" + codeOf(dtype) + "'") {
+      array.dtype = static_cast<trt_dtype>(dtype);
       isKnown = true;
     }
   }
@@ -156,12 +162,7 @@ OwnedArray readNpy(const std::string &path) {
 }
 
 void writeNpy(const std::string &path, const trt_tensor &tensor) {
-  std::string code;
-  for (const DTypeCode &entry : kCodes) {
-    if (entry.dtype == tensor.dtype) {
-      code = entry.code;
-    }
-  }
+  std::string code = codeOf(static_cast<tracert::DType>(tensor.dtype));
   std::string header = "{'descr': '" + code + "', 'fortran_order': False, 'shape': (";
   for (int32_t i = 0; i < tensor.rank; ++i) {
     header +=

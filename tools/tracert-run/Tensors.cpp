@@ -3,8 +3,10 @@
 #include "Json.h"
 #include "Npy.h"
 #include "Text.h"
+#include "tracert/Element.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -13,28 +15,18 @@
 #include <unistd.h>
 
 namespace cli {
+
+using tracert::DType;
+
 namespace {
 
-struct DTypeName {
-  const char *name;
-  trt_dtype dtype;
-};
-constexpr DTypeName kShortNames[] = {
-    {"b1", TRT_BOOL},     {"u8", TRT_UINT8},    {"i32", TRT_INT32},  {"i64", TRT_INT64},
-    {"f16", TRT_FLOAT16}, {"f32", TRT_FLOAT32}, {"f64", TRT_FLOAT64}};
-constexpr trt_dtype kDTypes[] = {TRT_BOOL,    TRT_UINT8,   TRT_INT32,  TRT_INT64,
-                                 TRT_FLOAT16, TRT_FLOAT32, TRT_FLOAT64};
+DType dtypeOf(const trt_tensor &tensor) { return static_cast<DType>(tensor.dtype); }
 
-bool dtypeOf(const std::string &name, trt_dtype &dtype) {
-  for (const DTypeName &entry : kShortNames) {
-    if (name == entry.name) {
-      dtype = entry.dtype;
-      return true;
-    }
-  }
-  for (trt_dtype candidate : kDTypes) {
-    if (name == trt_dtype_name(candidate)) {
-      dtype = candidate;
+/// By short or public name.
+bool readDType(const std::string &name, trt_dtype &dtype) {
+  for (DType candidate : tracert::kAllDTypes) {
+    if (name == tracert::dtypeShortName(candidate) || name == tracert::dtypeName(candidate)) {
+      dtype = static_cast<trt_dtype>(candidate);
       return true;
     }
   }
@@ -52,11 +44,6 @@ std::vector<std::string> split(const std::string &text, char separator) {
     }
     begin = end + 1;
   }
-}
-
-template <class T> void put(std::vector<unsigned char> &bytes, T value) {
-  const auto *raw = reinterpret_cast<const unsigned char *>(&value);
-  bytes.insert(bytes.end(), raw, raw + sizeof value);
 }
 
 template <class T> T integer(const std::string &text) {
@@ -85,48 +72,37 @@ template <class Parse> auto real(const std::string &text, Parse parse) {
   return value;
 }
 
-uint16_t halfBits(double value) {
-  auto half = static_cast<_Float16>(value);
-  uint16_t bits;
-  std::memcpy(&bits, &half, sizeof bits);
+/// Rounded once.
+uint64_t floatBits(const std::string &text, DType dtype) {
+  if (dtype == DType::Float32) {
+    return std::bit_cast<uint32_t>(real(text, std::strtof));
+  }
+  double value = real(text, std::strtod);
+  uint64_t bits = tracert::floatBits(value, dtype);
+  if (std::isfinite(value) && std::isinf(tracert::floatAt(&bits, dtype))) {
+    throw UserError("value " + text + " does not fit the dtype");
+  }
   return bits;
 }
 
-uint16_t halfBits(const std::string &text) {
-  double value = real(text, std::strtod);
-  if (std::isfinite(value) && std::isinf(static_cast<float>(static_cast<_Float16>(value)))) {
-    throw UserError("value " + text + " does not fit the dtype");
-  }
-  return halfBits(value);
+void putBits(OwnedArray &array, uint64_t bits) {
+  const auto *raw = reinterpret_cast<const unsigned char *>(&bits);
+  array.bytes.insert(array.bytes.end(), raw, raw + trt_dtype_size(array.dtype));
 }
 
-void putElement(OwnedArray &array, const std::string &text) {
-  switch (array.dtype) {
-  case TRT_BOOL:
-    if (text != "0" && text != "1" && text != "true" && text != "false") {
-      throw UserError("'" + text + "' is not a bool: write 0, 1, true or false");
-    }
-    return put(array.bytes, static_cast<uint8_t>(text == "1" || text == "true"));
-  case TRT_UINT8:
-    return put(array.bytes, integer<uint8_t>(text));
-  case TRT_INT32:
-    return put(array.bytes, integer<int32_t>(text));
-  case TRT_INT64:
-    return put(array.bytes, integer<int64_t>(text));
-  case TRT_FLOAT16:
-    return put(array.bytes, halfBits(text));
-  case TRT_FLOAT32:
-    return put(array.bytes, real(text, std::strtof));
-  case TRT_FLOAT64:
-    return put(array.bytes, real(text, std::strtod));
+uint64_t elementBits(const std::string &text, DType dtype) {
+  if (tracert::isFloat(dtype)) {
+    return floatBits(text, dtype);
   }
-}
-
-template <class T> T load(const trt_tensor &tensor, int64_t index) {
-  T value;
-  std::memcpy(&value, static_cast<const char *>(tensor.data) + index * int64_t(sizeof(T)),
-              sizeof value);
-  return value;
+  if (tracert::isInteger(dtype)) {
+    return tracert::visitIntegerDType(dtype, [&](auto tag) -> uint64_t {
+      return static_cast<uint64_t>(integer<typename decltype(tag)::Storage>(text));
+    });
+  }
+  if (text != "0" && text != "1" && text != "true" && text != "false") {
+    throw UserError("'" + text + "' is not a bool: write 0, 1, true or false");
+  }
+  return text == "1" || text == "true";
 }
 
 } // namespace
@@ -161,7 +137,7 @@ trt_tensor OwnedArray::tensor() const {
 
 bool parseType(const std::string &text, OwnedArray &array) {
   std::vector<std::string> parts = split(text, 'x');
-  if (!dtypeOf(parts.back(), array.dtype)) {
+  if (!readDType(parts.back(), array.dtype)) {
     return false;
   }
   array.shape.clear();
@@ -209,7 +185,8 @@ OwnedArray parseValue(const std::string &text) {
                     " values, got " + std::to_string(values.size()));
   }
   for (int64_t i = 0; i < count; ++i) {
-    putElement(array, values[isRepeated ? 0 : static_cast<size_t>(i)]);
+    const std::string &value = values[isRepeated ? 0 : static_cast<size_t>(i)];
+    putBits(array, elementBits(value, static_cast<DType>(array.dtype)));
   }
   return array;
 }
@@ -219,61 +196,32 @@ OwnedArray filled(trt_dtype dtype, std::vector<int64_t> shape, FillMode mode) {
   array.dtype = dtype;
   array.shape = std::move(shape);
   std::mt19937_64 random(0);
+  auto known = static_cast<DType>(dtype);
   for (int64_t i = 0, count = array.elementCount(); i < count; ++i) {
     double unit = static_cast<double>(random() >> 11) * 0x1p-53;
-    bool isFloat = dtype == TRT_FLOAT16 || dtype == TRT_FLOAT32 || dtype == TRT_FLOAT64;
+    bool isFloat = tracert::isFloat(known);
     // Integers are often indices, so they are 0 or 1.
     double value = mode == FillMode::Ones ? 1.0 : 0.0;
     if (mode == FillMode::Random) {
       value = isFloat ? 2 * unit - 1 : std::floor(2 * unit);
     }
-    switch (dtype) {
-    case TRT_BOOL:
-    case TRT_UINT8:
-      put(array.bytes, static_cast<uint8_t>(value));
-      break;
-    case TRT_INT32:
-      put(array.bytes, static_cast<int32_t>(value));
-      break;
-    case TRT_INT64:
-      put(array.bytes, static_cast<int64_t>(value));
-      break;
-    case TRT_FLOAT16:
-      put(array.bytes, halfBits(value));
-      break;
-    case TRT_FLOAT32:
-      put(array.bytes, static_cast<float>(value));
-      break;
-    case TRT_FLOAT64:
-      put(array.bytes, value);
-      break;
-    }
+    putBits(array, isFloat ? tracert::floatBits(value, known) : static_cast<uint64_t>(value));
   }
   return array;
 }
 
 std::string elementText(const trt_tensor &tensor, int64_t index) {
-  switch (tensor.dtype) {
-  case TRT_BOOL:
-    return load<uint8_t>(tensor, index) ? "true" : "false";
-  case TRT_UINT8:
-    return std::to_string(load<uint8_t>(tensor, index));
-  case TRT_INT32:
-    return std::to_string(load<int32_t>(tensor, index));
-  case TRT_INT64:
-    return std::to_string(load<int64_t>(tensor, index));
-  case TRT_FLOAT16: {
-    _Float16 half;
-    auto bits = load<uint16_t>(tensor, index);
-    std::memcpy(&half, &bits, sizeof half);
-    return shortest(static_cast<float>(half));
+  DType dtype = dtypeOf(tensor);
+  const char *element = static_cast<const char *>(tensor.data) +
+                        index * static_cast<int64_t>(tracert::dtypeSize(dtype));
+  if (tracert::isBool(dtype)) {
+    return tracert::integerAt(element, dtype) ? "true" : "false";
   }
-  case TRT_FLOAT32:
-    return shortest(load<float>(tensor, index));
-  case TRT_FLOAT64:
-    return shortest(load<double>(tensor, index));
+  if (tracert::isInteger(dtype)) {
+    return tracert::integerText(element, dtype);
   }
-  return "?";
+  double value = tracert::floatAt(element, dtype);
+  return dtype == DType::Float64 ? shortest(value) : shortest(static_cast<float>(value));
 }
 
 int64_t elementCount(const trt_tensor &tensor) {

@@ -3,6 +3,7 @@
 #ifndef TRACEC_KERNEL_BASE_TD
 #define TRACEC_KERNEL_BASE_TD
 
+include "dialects/DTypes.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
@@ -68,8 +69,7 @@ def Kernel_AccessType : TypeDef<Kernel_Dialect, "Access"> {
   let genVerifyDecl = 1;
 }
 
-// bool uint8 int32 int64 float16 float32 float64
-def Kernel_Element : AnyTypeOf<[I1, UI8, I32, I64, F16, F32, F64], "element of a tensor">;
-def Kernel_IndexElement : AnyTypeOf<[I32, I64], "index of type i32 or i64">;
+def Kernel_Element : AnyTypeOf<ElementTypes.types, "element of a tensor">;
+def Kernel_IndexElement : AnyTypeOf<IntegerElementTypes.types, "integer element of a tensor">;
 
 #endif

@@ -3,9 +3,10 @@
 ///   auto func = kernel::FuncOp::create(builder, loc, "k0", /*domainRank=*/2);
 ///   mlir::BlockArgument x = func.addAccess(kernel::AccessType::get(...), loc);
 ///
-/// Element types of dtypes: bool i1, uint8 ui8, int32 i32, int64 i64, float16 f16, f32, f64.
+/// Element types are those of trace/IR/ElementTypes.h.
 #pragma once
 
+#include "trace/IR/ElementTypes.h"
 #include "tracert/Op.h"
 
 #include "mlir/IR/Builders.h"
@@ -25,11 +26,3 @@
 
 #define GET_OP_CLASSES
 #include "kernel/IR/KernelOps.h.inc"
-
-namespace tracec::kernel {
-
-/// nullopt for types that are no element of a tensor. Signless and unsigned i8 are uint8.
-std::optional<tracert::DType> elementDType(mlir::Type type);
-mlir::Type elementType(mlir::MLIRContext *context, tracert::DType dtype);
-
-} // namespace tracec::kernel

@@ -274,11 +274,11 @@ LogicalResult ReduceOp::verify() {
     return emitOpError() << "names no reduction of values: \"" << getReduction() << "\"";
   }
   Type element = getValue().getType();
-  tracert::DType dtype = *elementDType(element);
+  tracert::DType dtype = *tracec::dtypeOfElement(element);
   auto func = (*this)->getParentOfType<FuncOp>();
   bool isPartial = func && func.getSplit() == Split::SequenceBlocks;
-  Type expected =
-      elementType(getContext(), isPartial ? info->accumulator(dtype) : info->result(dtype));
+  Type expected = tracec::elementTypeOf(getContext(),
+                                        isPartial ? info->accumulator(dtype) : info->result(dtype));
   Type got = getAccess().getType().getElementType();
   if (got != expected) {
     return emitOpError() << "of " << element << " writes " << expected << ", got an access of "

@@ -8,7 +8,7 @@ namespace tracec::trace {
 
 std::optional<std::string> bytesOf(ElementsAttr value) {
   auto type = cast<RankedTensorType>(value.getType());
-  size_t elementBytes = tracert::dtypeSize(*dtypeOf(type.getElementType()));
+  size_t elementBytes = tracert::dtypeSize(*dtypeOfElement(type.getElementType()));
   size_t count = static_cast<size_t>(type.getNumElements());
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
     AsmResourceBlob *blob = resource.getRawHandle().getBlob();
@@ -61,7 +61,9 @@ std::optional<int64_t> integerValueOf(ConstantOp constant) {
     return std::nullopt;
   }
   APInt value = *dense.getValues<APInt>().begin();
-  return type.isUnsigned() ? static_cast<int64_t>(value.getZExtValue()) : value.getSExtValue();
+  // As integerAt reads a uint64 above int64.
+  return type.isUnsigned() ? static_cast<int64_t>(value.getLimitedValue(INT64_MAX))
+                           : value.getSExtValue();
 }
 
 } // namespace tracec::trace

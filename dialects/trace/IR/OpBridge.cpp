@@ -15,59 +15,10 @@ namespace tracec::trace {
 // Types
 //===----------------------------------------------------------------------===//
 
-std::optional<tracert::DType> dtypeOf(Type type) {
-  using tracert::DType;
-  if (auto integer = dyn_cast<IntegerType>(type)) {
-    switch (integer.getWidth()) {
-    case 1:
-      return integer.isSignless() ? std::optional(DType::Bool) : std::nullopt;
-    case 8:
-      return integer.isUnsigned() ? std::optional(DType::UInt8) : std::nullopt;
-    case 32:
-      return integer.isSignless() ? std::optional(DType::Int32) : std::nullopt;
-    case 64:
-      return integer.isSignless() ? std::optional(DType::Int64) : std::nullopt;
-    default:
-      return std::nullopt;
-    }
-  }
-  if (type.isF16()) {
-    return DType::Float16;
-  }
-  if (type.isF32()) {
-    return DType::Float32;
-  }
-  if (type.isF64()) {
-    return DType::Float64;
-  }
-  return std::nullopt;
-}
-
-Type elementTypeOf(MLIRContext *context, tracert::DType dtype) {
-  using tracert::DType;
-  switch (dtype) {
-  case DType::Bool:
-    return IntegerType::get(context, 1);
-  case DType::UInt8:
-    return IntegerType::get(context, 8, IntegerType::Unsigned);
-  case DType::Int32:
-    return IntegerType::get(context, 32);
-  case DType::Int64:
-    return IntegerType::get(context, 64);
-  case DType::Float16:
-    return Float16Type::get(context);
-  case DType::Float32:
-    return Float32Type::get(context);
-  case DType::Float64:
-    return Float64Type::get(context);
-  }
-  llvm_unreachable("unknown dtype");
-}
-
 tracert::TensorType tensorTypeOf(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   tracert::TensorType result;
-  result.dtype = *dtypeOf(tensor.getElementType());
+  result.dtype = *dtypeOfElement(tensor.getElementType());
   for (int64_t dim : tensor.getShape()) {
     result.shape.push_back(ShapedType::isDynamic(dim) ? tracert::kUnknownDim : dim);
   }
@@ -114,7 +65,7 @@ std::optional<tracert::Scalar> scalarOf(Attribute attr) {
   if (!typed) {
     return std::nullopt;
   }
-  std::optional<tracert::DType> dtype = dtypeOf(typed.getType());
+  std::optional<tracert::DType> dtype = dtypeOfElement(typed.getType());
   if (!dtype) {
     return std::nullopt;
   }
@@ -164,7 +115,7 @@ std::optional<tracert::AttrValue> fromMlir(tracert::AttrKind kind, Attribute att
   case tracert::AttrKind::Bool:
     return tracert::AttrValue::boolean(cast<BoolAttr>(attr).getValue());
   case tracert::AttrKind::DType:
-    if (std::optional<tracert::DType> dtype = dtypeOf(cast<TypeAttr>(attr).getValue())) {
+    if (std::optional<tracert::DType> dtype = dtypeOfElement(cast<TypeAttr>(attr).getValue())) {
       return tracert::AttrValue::dtype(*dtype);
     }
     return std::nullopt;

@@ -7,6 +7,7 @@
 /// A dim is ShapedType::kDynamic in MLIR and tracert::kUnknownDim in the runtime.
 #pragma once
 
+#include "trace/IR/ElementTypes.h"
 #include "trace/IR/TraceDialect.h"
 #include "tracert/OpRules.h"
 
@@ -20,9 +21,6 @@ namespace tracec::trace {
 // Types
 //===----------------------------------------------------------------------===//
 
-/// Nullopt for an element type that no dtype has.
-std::optional<tracert::DType> dtypeOf(mlir::Type elementType);
-mlir::Type elementTypeOf(mlir::MLIRContext *context, tracert::DType dtype);
 /// `type` is a ranked tensor of a known element type (what the dialect's ops accept).
 tracert::TensorType tensorTypeOf(mlir::Type type);
 mlir::RankedTensorType mlirTypeOf(mlir::MLIRContext *context, const tracert::TensorType &type);

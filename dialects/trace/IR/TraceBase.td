@@ -7,6 +7,7 @@
 #ifndef TRACEC_TRACE_BASE_TD
 #define TRACEC_TRACE_BASE_TD
 
+include "dialects/DTypes.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
@@ -30,16 +31,6 @@ def Trace_Dialect : Dialect {
 //===----------------------------------------------------------------------===//
 // What an op says about itself beyond ODS (read by tools/gen-ops)
 //===----------------------------------------------------------------------===//
-
-// A set of element types, by the names used in tracert::DType.
-class DTypeSet<list<string> dtypeNames> {
-  list<string> names = dtypeNames;
-}
-def AllDTypes : DTypeSet<["bool", "uint8", "int32", "int64", "float16", "float32", "float64"]>;
-def NumericDTypes : DTypeSet<["uint8", "int32", "int64", "float16", "float32", "float64"]>;
-def IntegerDTypes : DTypeSet<["uint8", "int32", "int64"]>;
-def FloatDTypes : DTypeSet<["float16", "float32", "float64"]>;
-def BoolDType : DTypeSet<["bool"]>;
 
 // The items of an index and NumPy's placement bit. Custom syntax, e.g.
 // #trace.index<[1:, newaxis, array, mask(2), 3, :], advanced_first>.
@@ -199,7 +190,7 @@ class Oracle<string numpyName, int maxUlp = 0> {
   int ulp = maxUlp;
 }
 
-def Trace_Tensor : RankedTensorOf<[I1, I8, UI8, I32, I64, F16, F32, F64]>;
+def Trace_Tensor : RankedTensorOf<ElementTypes.types>;
 
 class Trace_Op<string mnemonic, string opFamily, list<Trait> traits = []>
     : Op<Trace_Dialect, mnemonic, traits> {

@@ -135,12 +135,12 @@ class Trace_ReduceOp<string mnemonic, Combiner how = NoCombiner>
   }];
 }
 def Trace_SumOp : Trace_ReduceOp<"sum", Combiner<"add", "Zero", 1, "Zero">> {
-  let summary = "sum of elements along the given axes; bool and integers sum in int64";
+  let summary = "sum of elements along the given axes; bool and signed integers sum in int64, unsigned ones in uint64";
   let resultDTypes = [Widened];
   let oracle = Oracle<"sum", 64>;
 }
 def Trace_MeanOp : Trace_ReduceOp<"mean"> {
-  let summary = "mean of elements along the given axes; of integers in float32 (int64: float64)";
+  let summary = "mean of elements along the given axes; of integers in float32 (of 64 bits: float64)";
   let runtimeTraits = ["Composite"];
   let resultDTypes = [Averaged];
   let gradient = GradientOfParts;

@@ -57,7 +57,8 @@ Status Flattener::place(const ELFSectionRef &section) {
                            std::to_string(alignment));
   }
   // Padding between code and data, and between code and code, traps when executed.
-  bytes.resize(alignTo(bytes.size(), alignment), file.getEMachine() == ELF::EM_X86_64 ? 0xCC : 0);
+  bytes.resize(alignTo(bytes.size(), alignment),
+               file.getELFFile().getHeader().e_machine == ELF::EM_X86_64 ? 0xCC : 0);
   offsets[section.getIndex()] = bytes.size();
   bytes.insert(bytes.end(), contents->begin(), contents->end());
   return {};
@@ -169,7 +170,7 @@ static bool writeField(uint8_t *place, const RelativeField &field, int64_t value
 
 Status Flattener::applyTo(uint64_t base, const ELFRelocationRef &relocation) {
   uint64_t type = relocation.getType();
-  std::optional<RelativeField> field = relativeField(file.getEMachine(), type);
+  std::optional<RelativeField> field = relativeField(file.getELFFile().getHeader().e_machine, type);
   if (!field) {
     SmallString<32> name;
     relocation.getTypeName(name);

@@ -36,18 +36,18 @@ KernelLowering::Values KernelLowering::emitBody(const NestPoint &point, ValueRan
           for (Value input : apply.getInputs()) {
             operands.push_back(lookup(input));
           }
-          DType dtype = *elementDType(apply.getInputs().back().getType());
+          DType dtype = *dtypeOfElement(apply.getInputs().back().getType());
           mapping[apply] = build->callScalar(apply.getCallee(), dtype, operands,
-                                             *elementDType(apply.getType()), lanes);
+                                             *dtypeOfElement(apply.getType()), lanes);
         })
         .Case([&](CastOp castOp) {
           mapping[castOp] =
-              build->cast(lookup(castOp.getInput()), *elementDType(castOp.getInput().getType()),
-                          *elementDType(castOp.getType()), lanes);
+              build->cast(lookup(castOp.getInput()), *dtypeOfElement(castOp.getInput().getType()),
+                          *dtypeOfElement(castOp.getType()), lanes);
         })
         .Case([&](ConstOp constant) {
           mapping[constant] =
-              build->constantOf(*elementDType(constant.getType()), constant.getValue(), lanes);
+              build->constantOf(*dtypeOfElement(constant.getType()), constant.getValue(), lanes);
         })
         .Case([&](PositionOp positionOp) {
           Value first = build->splat(position(point), lanes);
@@ -57,7 +57,7 @@ KernelLowering::Values KernelLowering::emitBody(const NestPoint &point, ValueRan
           emitStore(point, cast<BlockArgument>(store.getAccess()), lookup(store.getValue()));
         })
         .Case([&](CompactOp compact) {
-          DType dtype = *elementDType(compact.getValue().getType());
+          DType dtype = *dtypeOfElement(compact.getValue().getType());
           Value value = lookup(compact.getValue());
           // Packing moves bits.
           if (isa<FloatType>(build->elementOf(dtype))) {
@@ -94,7 +94,7 @@ Value KernelLowering::laneOffsets(const NestPoint &point, unsigned access) {
   }
   Value stride = strides[access][vectorAxis];
   if (type.getStride() == InnerStride::Contiguous) {
-    stride = build->constant(tracert::dtypeSize(*elementDType(type.getElementType())));
+    stride = build->constant(tracert::dtypeSize(*dtypeOfElement(type.getElementType())));
   }
   return build->mul(build->laneNumbers(lanes), build->splat(stride, lanes));
 }
@@ -102,7 +102,7 @@ Value KernelLowering::laneOffsets(const NestPoint &point, unsigned access) {
 Value KernelLowering::emitLoad(const NestPoint &point, BlockArgument access) {
   unsigned number = access.getArgNumber();
   AccessType type = func.accessType(number);
-  DType dtype = *elementDType(type.getElementType());
+  DType dtype = *dtypeOfElement(type.getElementType());
   Value pointer = point.pointers[number];
   int64_t lanes = point.lanes.count;
   if (type.getStride() == InnerStride::Zero || lanes == 1) {
@@ -122,7 +122,7 @@ Value KernelLowering::emitLoad(const NestPoint &point, BlockArgument access) {
 void KernelLowering::emitStore(const NestPoint &point, BlockArgument access, Value value) {
   unsigned number = access.getArgNumber();
   AccessType type = func.accessType(number);
-  DType dtype = *elementDType(type.getElementType());
+  DType dtype = *dtypeOfElement(type.getElementType());
   Value pointer = point.pointers[number];
   if (point.lanes.count == 1) {
     build->storeScalar(value, pointer);
@@ -148,7 +148,7 @@ Value KernelLowering::position(const NestPoint &point) {
 Value KernelLowering::emitGather(const NestPoint &point, GatherOp op) {
   unsigned number = cast<BlockArgument>(op.getAccess()).getArgNumber();
   AccessType type = func.accessType(number);
-  DType dtype = *elementDType(type.getElementType());
+  DType dtype = *dtypeOfElement(type.getElementType());
   int64_t lanes = point.lanes.count;
   Value wanted = point.lanes.active;
   if (Value selected = op.getMask()) {
@@ -157,12 +157,18 @@ Value KernelLowering::emitGather(const NestPoint &point, GatherOp op) {
   Value offsets = laneOffsets(point, number);
   Value readable = wanted;
   for (auto [axis, indexValue] : llvm::enumerate(op.getIndices())) {
-    Value index =
-        build->cast(lookup(indexValue), *elementDType(indexValue.getType()), DType::Int64, lanes);
+    DType indexDType = *dtypeOfElement(indexValue.getType());
+    Value index = build->cast(lookup(indexValue), indexDType, DType::Int64, lanes);
     Value size = build->splat(gatherSizes[number][axis], lanes);
     Value zero = build->bitsOf(DType::Int64, 0, lanes);
-    Value isNegative = build->compare(arith::CmpIPredicate::slt, index, zero);
-    index = build->select(isNegative, build->add(index, size), index);
+    if (indexDType == DType::UInt64) {
+      // What int64 does not hold lies beyond every axis.
+      index = arith::MinUIOp::create(builder, loc, index,
+                                     build->bitsOf(DType::Int64, INT64_MAX, lanes));
+    } else if (tracert::isSigned(indexDType)) {
+      Value isNegative = build->compare(arith::CmpIPredicate::slt, index, zero);
+      index = build->select(isNegative, build->add(index, size), index);
+    }
     if (op.getUnchecked()) {
       Value last = build->sub(size, build->bitsOf(DType::Int64, 1, lanes));
       index = arith::MinSIOp::create(builder, loc, index, last);

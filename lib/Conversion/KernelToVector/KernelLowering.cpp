@@ -54,8 +54,8 @@ LogicalResult KernelLowering::planReductions() {
   for (ReduceOp op : func.getBody().getOps<ReduceOp>()) {
     Reduction reduction;
     reduction.op = op;
-    reduction.input = *elementDType(op.getValue().getType());
-    reduction.output = *elementDType(op.getAccess().getType().getElementType());
+    reduction.input = *dtypeOfElement(op.getValue().getType());
+    reduction.output = *dtypeOfElement(op.getAccess().getType().getElementType());
     reduction.info = &op.info();
     reduction.accumulator = reduction.info->accumulator(reduction.input);
     if (reduction.info->isOrdered && tracert::isFloat(reduction.accumulator)) {
@@ -226,7 +226,7 @@ NestPoint KernelLowering::enter(const NestPoint &point, int64_t axis, Value inde
         continue;
       }
       if (type.getStride() == InnerStride::Contiguous) {
-        stride = build->constant(tracert::dtypeSize(*elementDType(type.getElementType())));
+        stride = build->constant(tracert::dtypeSize(*dtypeOfElement(type.getElementType())));
       }
     }
     pointer = build->advance(pointer, build->mul(index, stride));
@@ -241,7 +241,7 @@ void KernelLowering::hoistLoads(NestPoint &point) {
     if (isLoad && type.getStride() == InnerStride::Zero && !argument.use_empty()) {
       unsigned access = argument.getArgNumber();
       point.hoisted[access] = build->loadScalar(
-          build->elementOf(*elementDType(type.getElementType())), point.pointers[access]);
+          build->elementOf(*dtypeOfElement(type.getElementType())), point.pointers[access]);
     }
   }
 }

@@ -1,27 +1,21 @@
 #include "Conversion/KernelToVector/VectorBuilder.h"
 
+#include "trace/IR/ElementTypes.h"
+
 using namespace mlir;
 using tracert::DType;
 
 namespace tracec {
 
 Type VectorBuilder::elementOf(DType dtype) const {
-  switch (dtype) {
-  case DType::Bool:
-  case DType::UInt8:
-    return builder.getI8Type();
-  case DType::Float16:
-    return builder.getI16Type();
-  case DType::Int32:
-    return builder.getI32Type();
-  case DType::Int64:
-    return builder.getI64Type();
-  case DType::Float32:
-    return builder.getF32Type();
-  case DType::Float64:
-    return builder.getF64Type();
-  }
-  llvm_unreachable("unknown dtype");
+  return tracert::visitDType(dtype, [&](auto tag) -> Type {
+    using D = decltype(tag);
+    if constexpr (tracert::isFloatTag<D> && !tracert::isNarrowFloatTag<D>) {
+      return elementTypeOf<D>(builder.getContext());
+    } else {
+      return builder.getIntegerType(8 * sizeof(typename D::Storage));
+    }
+  });
 }
 
 //===----------------------------------------------------------------------===//

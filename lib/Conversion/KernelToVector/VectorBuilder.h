@@ -4,8 +4,8 @@
 ///   Value x = build.load(DType::Float32, pointer, step, lanes);
 ///   Value y = build.callScalar("exp", DType::Float32, {x}, DType::Float32, lanes.count);
 ///
-/// Values of a dtype are in stored form: bool and uint8 as i8, float16 as i16. One lane is the
-/// element itself. Masks are i1 per lane.
+/// Values of a dtype are in stored form: integers as they are, bool as i8, a narrow float as its
+/// bits. One lane is the element itself. Masks are i1 per lane.
 #pragma once
 
 #include "tracert/DType.h"

@@ -93,7 +93,7 @@ Status GroupLowering::readDomain() {
 //===----------------------------------------------------------------------===//
 
 Type GroupLowering::elementTypeOf(Value value) const {
-  return kernel::elementType(value.getContext(), trace::tensorTypeOf(value.getType()).dtype);
+  return cast<RankedTensorType>(value.getType()).getElementType();
 }
 
 InnerStride GroupLowering::strideOf(Value value) const {
@@ -219,10 +219,10 @@ Status GroupLowering::storeOutputs() {
     if (lowered.split == tracert::KernelSplit::SequenceBlocks) {
       // Blocks leave partials in the accumulating type.
       tracert::DType accumulator =
-          reduction.info->accumulator(*kernel::elementDType(reduction.value.getType()));
-      access.setType(kernel::AccessType::get(module.getContext(), type.getKind(),
-                                             kernel::elementType(module.getContext(), accumulator),
-                                             type.getStride(), 0));
+          reduction.info->accumulator(*dtypeOfElement(reduction.value.getType()));
+      access.setType(kernel::AccessType::get(
+          module.getContext(), type.getKind(),
+          tracec::elementTypeOf(module.getContext(), accumulator), type.getStride(), 0));
     }
     kernel::ReduceOp::create(builder, reduction.op->getLoc(),
                              reduction.op->getName().stripDialect(), reduction.value,

@@ -54,16 +54,10 @@ Status GroupLowering::lowerGather(Operation *op) {
       }
       isCompactedResult |= isCompacted(index);
       TRACERT_ASSIGN(Value position, element(index));
-      if (position.getType().isUnsignedInteger(8)) {
-        position = kernel::CastOp::create(builder, op->getLoc(), builder.getI64Type(), position);
-      }
       positions.push_back(position);
       continue;
     }
     Type type = elementTypeOf(index);
-    if (!type.isInteger(32) && !type.isInteger(64)) {
-      return notInKernel(op, "its index arrays are neither int32 nor int64");
-    }
     auto toldIndex = group.innerStrides.find(index);
     InnerStride indexStride =
         toldIndex == group.innerStrides.end() ? InnerStride::Any : toldIndex->second;

@@ -2,6 +2,7 @@
 
 #include "Eager/Evaluate.h"
 #include "Eager/ScalarConversion.h"
+#include "tracert/Element.h"
 
 #include <bit>
 #include <cstring>
@@ -24,24 +25,15 @@ std::string scalarText(ConstantTag tag, const PythonScalar &scalar) {
   return "an array";
 }
 
-/// The element at `bytes` in the dtype's own digits, by way of the cast kernel.
-std::string elementText(DType dtype, void *bytes) {
-  DType wide = tracert::isFloat(dtype) ? DType::Float64 : DType::Int64;
-  alignas(8) unsigned char memory[64] = {};
-  TensorView from = TensorView::contiguous(bytes, {dtype, {}});
-  TensorView to = TensorView::contiguous(memory, {wide, {}});
-  OpCall cast{tracert::OpKind::cast, {tracert::AttrValue::dtype(wide)}};
-  if (!runKernel(kernelContext(), cast, {&from, 1}, {&to, 1}).ok()) {
-    return "?";
+/// The element in the digits of its value.
+std::string elementText(DType dtype, const void *element) {
+  if (tracert::isFloat(dtype)) {
+    return floatText(tracert::floatAt(element, dtype));
   }
-  if (wide == DType::Int64) {
-    int64_t value;
-    std::memcpy(&value, memory, sizeof value);
-    return dtype == DType::Bool ? (value ? "True" : "False") : std::to_string(value);
+  if (tracert::isBool(dtype)) {
+    return tracert::integerAt(element, dtype) ? "True" : "False";
   }
-  double value;
-  std::memcpy(&value, memory, sizeof value);
-  return floatText(value);
+  return tracert::integerText(element, dtype);
 }
 
 /// Row-major position of the first element whose bytes differ; both are contiguous, of one type.

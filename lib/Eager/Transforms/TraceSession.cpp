@@ -1,6 +1,7 @@
 #include "Eager/Transforms/TraceSession.h"
 
 #include "Eager/Evaluate.h"
+#include "tracert/Element.h"
 
 namespace tracec {
 

@@ -1,102 +1,154 @@
 /// Element types. The numbers are stored in files and never change.
 ///
 ///   dtypeSize(DType::Float16) == 2; dtypeName(DType::Bool) == "bool"
+///   visitDType(view.dtype, [&](auto tag) { using T = typename decltype(tag)::Storage; ... });
 ///
-/// Bool is one byte, 0 or 1. Float16 is stored as its 16 bits and is never an arithmetic type.
+/// DTypes.inc is the only list of them. Bool is one byte, 0 or 1. A float narrower than its lane is
+/// stored as its bits and is never an arithmetic type.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 namespace tracert {
 
-/// Values 1, 2, 6, 7, 8, 10, 13 and 14 are reserved for int8, int16, uint16, uint32, uint64,
-/// bfloat16, complex64 and complex128.
 enum class DType : uint8_t {
-  Bool = 0,
-  Int32 = 3,
-  Int64 = 4,
-  UInt8 = 5,
-  Float16 = 9,
-  Float32 = 11,
-  Float64 = 12,
+#define TRACERT_DTYPE(name, number, ...) name = number,
+#include "tracert/DTypes.inc"
 };
 
-inline constexpr DType kAllDTypes[] = {DType::Bool,    DType::UInt8,   DType::Int32,  DType::Int64,
-                                       DType::Float16, DType::Float32, DType::Float64};
+enum class DTypeCategory : uint8_t { Bool, Signed, Unsigned, Float };
+
+/// One type per dtype: what visitDType passes, and what the scalar library is written over.
+namespace dtype {
+#define TRACERT_DTYPE(name, number, text, tag, kind, StorageType, LaneType, ...)                   \
+  struct tag {                                                                                     \
+    static constexpr DType dtype = DType::name;                                                    \
+    static constexpr DTypeCategory category = DTypeCategory::kind;                                 \
+    using Storage = StorageType;                                                                   \
+    using Compute = LaneType;                                                                      \
+  };
+#include "tracert/DTypes.inc"
+
+template <DType> struct TagOf;
+#define TRACERT_DTYPE(name, number, text, tag, ...)                                                \
+  template <> struct TagOf<DType::name> {                                                          \
+    using Type = tag;                                                                              \
+  };
+#include "tracert/DTypes.inc"
+
+template <DType> struct AccumulatorOf;
+#define TRACERT_DTYPE(name, number, text, tag, kind, Storage, Lane, accumulator, ...)              \
+  template <> struct AccumulatorOf<DType::name> : TagOf<DType::accumulator> {};
+#include "tracert/DTypes.inc"
+/// The tag of the dtype in which sums of D are added up.
+template <class D> using Accumulator = typename AccumulatorOf<D::dtype>::Type;
+} // namespace dtype
+
+template <class D> inline constexpr bool isFloatTag = D::category == DTypeCategory::Float;
+template <class D>
+inline constexpr bool isIntegerTag =
+    D::category == DTypeCategory::Signed || D::category == DTypeCategory::Unsigned;
+template <class D> inline constexpr bool isBoolTag = D::category == DTypeCategory::Bool;
+/// Stored as bits, computed in a wider lane.
+template <class D>
+inline constexpr bool isNarrowFloatTag =
+    isFloatTag<D> && sizeof(typename D::Storage) < sizeof(typename D::Compute);
+
+/// f(tag of the dtype). The dtype is known: whoever reads one from outside checks it there.
+template <class F> constexpr decltype(auto) visitDType(DType dtype, F &&f) {
+  switch (dtype) {
+#define TRACERT_DTYPE(name, number, text, tag, ...)                                                \
+  case DType::name:                                                                                \
+    return f(dtype::tag());
+#include "tracert/DTypes.inc"
+  }
+  __builtin_trap();
+}
+
+/// The same of a dtype that is known to be an integer; f takes the tags of integers only.
+template <class F> constexpr decltype(auto) visitIntegerDType(DType dtype, F &&f) {
+  return visitDType(dtype, [&](auto tag) -> decltype(f(dtype::i64())) {
+    if constexpr (isIntegerTag<decltype(tag)>) {
+      return f(tag);
+    } else {
+      __builtin_trap();
+    }
+  });
+}
+
+/// The unsigned integer that has as many bytes as the type.
+template <class T>
+using BitsOf =
+    std::conditional_t<sizeof(T) == 1, uint8_t,
+                       std::conditional_t<sizeof(T) == 2, uint16_t,
+                                          std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+
+/// f(BitsOf<an element>()), for code that moves elements and does not compute.
+template <class F> constexpr decltype(auto) visitElementBits(DType dtype, F &&f) {
+  return visitDType(dtype, [&](auto tag) -> decltype(auto) {
+    using Storage = typename decltype(tag)::Storage;
+    static_assert(sizeof(BitsOf<Storage>) == sizeof(Storage));
+    return f(BitsOf<Storage>());
+  });
+}
+
+inline constexpr DType kAllDTypes[] = {
+#define TRACERT_DTYPE(name, ...) DType::name,
+#include "tracert/DTypes.inc"
+};
 /// One more than the largest DType value that may appear in a file.
 inline constexpr int kDTypeLimit = 16;
 
-constexpr bool isKnownDType(uint8_t raw) {
-  for (DType dtype : kAllDTypes) {
-    if (static_cast<uint8_t>(dtype) == raw) {
-      return true;
-    }
+/// A row of DTypes.inc as data.
+struct DTypeRecord {
+  char name[11];
+  char shortName[5];
+  /// 0: no dtype has this number.
+  uint8_t size;
+  DTypeCategory category;
+  DType accumulator;
+  DType quotient;
+  uint8_t fractionBits;
+};
+
+struct DTypeTable {
+  DTypeRecord rows[kDTypeLimit];
+};
+
+inline constexpr DTypeTable kDTypeTable = [] {
+  DTypeTable table = {};
+  for (DTypeRecord &row : table.rows) {
+    row = {"unknown", "?", 0, DTypeCategory::Bool, DType::Bool, DType::Bool, 0};
   }
-  return false;
+#define TRACERT_DTYPE(name, number, text, tag, kind, Storage, Lane, accumulator, quotient,         \
+                      fraction, ...)                                                               \
+  table.rows[number] = {                                                                           \
+      #text,           #tag,    sizeof(Storage), DTypeCategory::kind, DType::accumulator,          \
+      DType::quotient, fraction};
+#include "tracert/DTypes.inc"
+  return table;
+}();
+
+constexpr const DTypeRecord &dtypeRecord(DType dtype) {
+  return kDTypeTable.rows[static_cast<uint8_t>(dtype) % kDTypeLimit];
+}
+
+constexpr bool isKnownDType(uint8_t raw) {
+  return raw < kDTypeLimit && kDTypeTable.rows[raw].size != 0;
 }
 
 /// Bytes per element.
-constexpr size_t dtypeSize(DType dtype) {
-  switch (dtype) {
-  case DType::Bool:
-  case DType::UInt8:
-    return 1;
-  case DType::Float16:
-    return 2;
-  case DType::Int32:
-  case DType::Float32:
-    return 4;
-  case DType::Int64:
-  case DType::Float64:
-    return 8;
-  }
-  return 0;
-}
+constexpr size_t dtypeSize(DType dtype) { return dtypeRecord(dtype).size; }
 
-/// The public name: "bool", "int32", "float16", ...
-constexpr std::string_view dtypeName(DType dtype) {
-  switch (dtype) {
-  case DType::Bool:
-    return "bool";
-  case DType::UInt8:
-    return "uint8";
-  case DType::Int32:
-    return "int32";
-  case DType::Int64:
-    return "int64";
-  case DType::Float16:
-    return "float16";
-  case DType::Float32:
-    return "float32";
-  case DType::Float64:
-    return "float64";
-  }
-  return "unknown";
-}
+/// The public name: "bool", "int32", "float16", ...; ends in a null byte.
+constexpr std::string_view dtypeName(DType dtype) { return dtypeRecord(dtype).name; }
 
 /// The short name used in bitcode symbols and MLIR-free text: b1 u8 i32 i64 f16 f32 f64.
-constexpr std::string_view dtypeShortName(DType dtype) {
-  switch (dtype) {
-  case DType::Bool:
-    return "b1";
-  case DType::UInt8:
-    return "u8";
-  case DType::Int32:
-    return "i32";
-  case DType::Int64:
-    return "i64";
-  case DType::Float16:
-    return "f16";
-  case DType::Float32:
-    return "f32";
-  case DType::Float64:
-    return "f64";
-  }
-  return "unknown";
-}
+constexpr std::string_view dtypeShortName(DType dtype) { return dtypeRecord(dtype).shortName; }
 
 constexpr std::optional<DType> dtypeFromName(std::string_view name) {
   for (DType dtype : kAllDTypes) {
@@ -107,28 +159,65 @@ constexpr std::optional<DType> dtypeFromName(std::string_view name) {
   return std::nullopt;
 }
 
-constexpr bool isFloat(DType d) {
-  return d == DType::Float16 || d == DType::Float32 || d == DType::Float64;
+/// The dtype of a category whose elements have so many bytes; of two (float16 and bfloat16) the
+/// one that IEEE 754 names.
+constexpr std::optional<DType> dtypeOf(DTypeCategory category, size_t size) {
+  for (DType dtype : kAllDTypes) {
+    if (dtypeRecord(dtype).category == category && dtypeSize(dtype) == size) {
+      return dtype;
+    }
+  }
+  return std::nullopt;
 }
-constexpr bool isInteger(DType d) {
-  return d == DType::UInt8 || d == DType::Int32 || d == DType::Int64;
-}
-constexpr bool isBool(DType d) { return d == DType::Bool; }
+
+constexpr DTypeCategory dtypeCategory(DType dtype) { return dtypeRecord(dtype).category; }
+constexpr bool isFloat(DType d) { return dtypeCategory(d) == DTypeCategory::Float; }
+constexpr bool isSigned(DType d) { return dtypeCategory(d) == DTypeCategory::Signed; }
+constexpr bool isUnsigned(DType d) { return dtypeCategory(d) == DTypeCategory::Unsigned; }
+constexpr bool isInteger(DType d) { return isSigned(d) || isUnsigned(d); }
+constexpr bool isBool(DType d) { return dtypeCategory(d) == DTypeCategory::Bool; }
 
 /// The dtype in which a sum of this dtype is accumulated (see scalar/Numbers.md).
-constexpr DType accumulateDType(DType d) {
-  if (d == DType::Float64) {
-    return DType::Float64;
-  }
-  return isFloat(d) ? DType::Float32 : DType::Int64;
+constexpr DType accumulateDType(DType dtype) { return dtypeRecord(dtype).accumulator; }
+
+/// The dtype of a true quotient: integers are divided as floats.
+constexpr DType quotientDType(DType dtype) { return dtypeRecord(dtype).quotient; }
+
+namespace dtype {
+/// The tag of the unsigned integer that has as many bytes, for loops to which only bits matter.
+template <class D>
+using BitsTag =
+    typename TagOf<*dtypeOf(DTypeCategory::Unsigned, sizeof(typename D::Storage))>::Type;
+} // namespace dtype
+
+/// A set of dtypes as bits by number.
+constexpr uint32_t dtypeBit(DType dtype) { return 1u << static_cast<int>(dtype); }
+
+/// The bits of a float dtype's infinity.
+constexpr uint64_t infinityBits(DType dtype) {
+  uint64_t fractionBits = dtypeRecord(dtype).fractionBits;
+  return (uint64_t(1) << (8 * dtypeSize(dtype) - 1)) - (uint64_t(1) << fractionBits);
 }
 
-/// The dtype of a quotient: of integers float32, of those of 64 bits float64.
-constexpr DType quotientDType(DType d) {
-  return isFloat(d) ? d : d == DType::Int64 ? DType::Float64 : DType::Float32;
+/// The bits of 1 (of bools true).
+constexpr uint64_t oneBits(DType dtype) {
+  uint64_t fractionBits = dtypeRecord(dtype).fractionBits;
+  return isFloat(dtype) ? infinityBits(dtype) >> (fractionBits + 1) << fractionBits : 1;
 }
 
-/// In a set of dtypes.
-constexpr uint32_t dtypeBit(DType d) { return uint32_t(1) << static_cast<unsigned>(d); }
+/// The bits of the least element: -infinity, the least integer, false.
+constexpr uint64_t lowestBits(DType dtype) {
+  uint64_t signBit = uint64_t(1) << (8 * dtypeSize(dtype) - 1);
+  return isFloat(dtype) ? signBit | infinityBits(dtype) : isSigned(dtype) ? signBit : 0;
+}
+
+/// The bits of the greatest element: infinity, the greatest integer, true.
+constexpr uint64_t highestBits(DType dtype) {
+  uint64_t signBit = uint64_t(1) << (8 * dtypeSize(dtype) - 1);
+  return isFloat(dtype)    ? infinityBits(dtype)
+         : isSigned(dtype) ? signBit - 1
+         : isBool(dtype)   ? 1
+                           : 2 * (signBit - 1) + 1;
+}
 
 } // namespace tracert

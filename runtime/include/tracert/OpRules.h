@@ -61,8 +61,6 @@ TRACERT_API void appendViewLayout(const OpCall &call, size_t operandRank, Dims &
 /// The error of an operator in place whose result has another shape than its tensor.
 TRACERT_API Status shapeWouldChange(const Dims &from, const Dims &to);
 
-/// Whether an integer dtype holds the value; true for other dtypes.
-TRACERT_API bool integerFits(int64_t integer, DType dtype);
 /// The Overflow error of a Python integer that `dtype` does not hold.
 TRACERT_API Status integerDoesNotFit(const std::string &integer, DType dtype);
 

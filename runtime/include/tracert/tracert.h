@@ -111,9 +111,11 @@ TRT_API const char *trt_format_version(void);
 /* ---- types ------------------------------------------------------------------------------------
  */
 
-/* Element types. bool is one byte, 0 or 1; float16 is its 16 bits. */
-TRT_ENUM(trt_dtype){TRT_BOOL = 0,    TRT_INT32 = 3,    TRT_INT64 = 4,   TRT_UINT8 = 5,
-                    TRT_FLOAT16 = 9, TRT_FLOAT32 = 11, TRT_FLOAT64 = 12} trt_dtype;
+/* Element types. bool is one byte, 0 or 1; float16 and bfloat16 are their 16 bits. */
+TRT_ENUM(trt_dtype){TRT_BOOL = 0,    TRT_INT8 = 1,    TRT_INT16 = 2,     TRT_INT32 = 3,
+                    TRT_INT64 = 4,   TRT_UINT8 = 5,   TRT_UINT16 = 6,    TRT_UINT32 = 7,
+                    TRT_UINT64 = 8,  TRT_FLOAT16 = 9, TRT_BFLOAT16 = 10, TRT_FLOAT32 = 11,
+                    TRT_FLOAT64 = 12} trt_dtype;
 
 /* Bytes per element; 0 for a number that is no dtype. */
 TRT_API size_t trt_dtype_size(trt_dtype dtype);

@@ -16,10 +16,22 @@ template <class From, class To> struct CastLoop {
   }
 };
 
+/// Loops that give the same bits are one: an integer's sign decides only when it is widened, or
+/// leaves the integers.
+template <class From, class To> constexpr ElementwiseLoop castLoop() {
+  constexpr bool isToBits = isIntegerTag<To> && !isFloatTag<From>;
+  constexpr bool isFromBits =
+      isIntegerTag<From> &&
+      (isBoolTag<To> ||
+       (isIntegerTag<To> && sizeof(typename To::Storage) <= sizeof(typename From::Storage)));
+  using Source = std::conditional_t<isFromBits, scalar::dtype::BitsTag<From>, From>;
+  using Target = std::conditional_t<isToBits, scalar::dtype::BitsTag<To>, To>;
+  return runElementwise<CastLoop<Source, Target>>;
+}
+
 template <class From> void fillCastsFrom(KernelCores &cores) {
 #define TRACERT_FILL_CAST(to, ...)                                                                 \
-  cores.cast[dtypeIndex<From>][dtypeIndex<scalar::dtype::to>] =                                    \
-      runElementwise<CastLoop<From, scalar::dtype::to>>;
+  cores.cast[dtypeIndex<From>][dtypeIndex<scalar::dtype::to>] = castLoop<From, scalar::dtype::to>();
   TRACERT_FOR_AllDTypes(TRACERT_FILL_CAST, )
 }
 

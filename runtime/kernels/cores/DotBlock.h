@@ -205,7 +205,7 @@ private:
 template <class D> struct IntegerDot {
   using Stored = typename D::Storage;
   using Partial = Stored;
-  static constexpr bool isBool = std::is_same_v<D, scalar::dtype::b1>;
+  static constexpr bool isBool = isBoolTag<D>;
 
   TRACERT_INLINE static Stored product(Stored a, Stored b) {
     return isBool ? Stored((a != 0) & (b != 0)) : scalar::mul(a, b);
@@ -247,8 +247,18 @@ template <class D> struct IntegerDot {
   };
 };
 
+/// Of integers only the bits matter.
+template <class D> struct DotChoice {
+  using Type = IntegerDot<scalar::dtype::BitsTag<D>>;
+};
+template <> struct DotChoice<scalar::dtype::b1> {
+  using Type = IntegerDot<scalar::dtype::b1>;
+};
 template <class D>
-using DotOf =
-    std::conditional_t<std::is_integral_v<typename D::Compute>, IntegerDot<D>, FloatDot<D>>;
+  requires isFloatTag<D>
+struct DotChoice<D> {
+  using Type = FloatDot<D>;
+};
+template <class D> using DotOf = typename DotChoice<D>::Type;
 
 } // namespace tracert::TRACERT_ISA

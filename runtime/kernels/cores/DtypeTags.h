@@ -1,4 +1,4 @@
-/// DtypeTags.h: from the scalar library's dtype tags to DType numbers.
+/// DtypeTags.h: from the tags of the dtypes to indices of tables by dtype.
 ///
 ///   cores.select[dtypeIndex<scalar::dtype::f16>] = ...;
 #pragma once
@@ -8,13 +8,6 @@
 
 namespace tracert {
 
-template <class D> inline constexpr int dtypeIndex = -1;
-template <> inline constexpr int dtypeIndex<scalar::dtype::b1> = int(DType::Bool);
-template <> inline constexpr int dtypeIndex<scalar::dtype::u8> = int(DType::UInt8);
-template <> inline constexpr int dtypeIndex<scalar::dtype::i32> = int(DType::Int32);
-template <> inline constexpr int dtypeIndex<scalar::dtype::i64> = int(DType::Int64);
-template <> inline constexpr int dtypeIndex<scalar::dtype::f16> = int(DType::Float16);
-template <> inline constexpr int dtypeIndex<scalar::dtype::f32> = int(DType::Float32);
-template <> inline constexpr int dtypeIndex<scalar::dtype::f64> = int(DType::Float64);
+template <class D> inline constexpr int dtypeIndex = static_cast<int>(D::dtype);
 
 } // namespace tracert

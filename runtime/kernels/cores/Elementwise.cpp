@@ -16,6 +16,7 @@ template <class ScalarOp, class D> struct OpLoop {
   }
 };
 
+/// Moves bits: one loop per size of an element.
 template <class D> struct WhereLoop {
   static constexpr size_t arity = 3;
   using Result = typename D::Storage;
@@ -33,7 +34,8 @@ void fillElementwiseCores(KernelCores &cores) {
   cores.elementwise[position][dtypeIndex<scalar::dtype::d>] =                                      \
       runElementwise<OpLoop<scalar::op::opName, scalar::dtype::d>>;
 #define TRACERT_FILL_WHERE(d, opName)                                                              \
-  cores.select[dtypeIndex<scalar::dtype::d>] = runElementwise<WhereLoop<scalar::dtype::d>>;
+  cores.select[dtypeIndex<scalar::dtype::d>] =                                                     \
+      runElementwise<WhereLoop<scalar::dtype::BitsTag<scalar::dtype::d>>>;
 #define TRACERT_ELEMENTWISE(opName, opArity, opResult, dtypes)                                     \
   TRACERT_FOR_##dtypes(TRACERT_FILL_OP, opName)++ position;
 #define TRACERT_SELECT(opName) TRACERT_FOR_AllDTypes(TRACERT_FILL_WHERE, opName)++ position;

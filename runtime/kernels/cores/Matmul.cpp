@@ -288,14 +288,9 @@ template <class T> struct Matmul {
 } // namespace
 
 void fillMatmulCores(KernelCores &cores) {
-  using namespace scalar;
-  cores.matmul[dtypeIndex<dtype::b1>] = Matmul<IntegerTile<dtype::b1>>::cores();
-  cores.matmul[dtypeIndex<dtype::u8>] = Matmul<IntegerTile<dtype::u8>>::cores();
-  cores.matmul[dtypeIndex<dtype::i32>] = Matmul<IntegerTile<dtype::i32>>::cores();
-  cores.matmul[dtypeIndex<dtype::i64>] = Matmul<IntegerTile<dtype::i64>>::cores();
-  cores.matmul[dtypeIndex<dtype::f16>] = Matmul<FloatTile<dtype::f16>>::cores();
-  cores.matmul[dtypeIndex<dtype::f32>] = Matmul<FloatTile<dtype::f32>>::cores();
-  cores.matmul[dtypeIndex<dtype::f64>] = Matmul<FloatTile<dtype::f64>>::cores();
+#define TRACERT_FILL_MATMUL(d, ...)                                                                \
+  cores.matmul[dtypeIndex<scalar::dtype::d>] = Matmul<TileOf<scalar::dtype::d>>::cores();
+  TRACERT_FOR_AllDTypes(TRACERT_FILL_MATMUL, )
 }
 
 } // namespace tracert::TRACERT_ISA

@@ -44,13 +44,15 @@ template <class D> struct FloatTile {
     if constexpr (inPlace) {
       return value;
     } else {
-      return scalar::floatToHalfBits(value);
+      return scalar::narrowFloat<D>(value);
     }
   }
 
   /// All columns of the tile, or as many registers as `width` columns need.
   static void run(const Panels &panels, int64_t width, Acc *c, int64_t cStride, bool isFirst) {
-    if (registers > 2 && width > 2 * S::width) {
+    if constexpr (!inPlace) {
+      FloatTile<scalar::dtype::Accumulator<D>>::run(panels, width, c, cStride, isFirst);
+    } else if (registers > 2 && width > 2 * S::width) {
       kernel<registers>(panels, c, cStride, isFirst);
     } else if (width > S::width) {
       kernel<2>(panels, c, cStride, isFirst);
@@ -107,7 +109,7 @@ private:
 template <class D> struct IntegerTile {
   using Stored = typename D::Storage;
   using Acc = typename D::Storage;
-  static constexpr bool isBool = std::is_same_v<D, scalar::dtype::b1>;
+  static constexpr bool isBool = isBoolTag<D>;
   static constexpr bool inPlace = true;
   /// A bool byte other than 0 and 1 becomes 1 when it is packed.
   static constexpr bool canReadOperands = !isBool;
@@ -145,5 +147,19 @@ template <class D> struct IntegerTile {
     }
   }
 };
+
+/// Of integers only the bits matter.
+template <class D> struct TileChoice {
+  using Type = IntegerTile<scalar::dtype::BitsTag<D>>;
+};
+template <> struct TileChoice<scalar::dtype::b1> {
+  using Type = IntegerTile<scalar::dtype::b1>;
+};
+template <class D>
+  requires isFloatTag<D>
+struct TileChoice<D> {
+  using Type = FloatTile<D>;
+};
+template <class D> using TileOf = typename TileChoice<D>::Type;
 
 } // namespace tracert::TRACERT_ISA

@@ -32,10 +32,6 @@ namespace reduction {
 #undef TRACERT_REDUCTION
 } // namespace reduction
 
-TRACERT_INLINE float toAccumulator(float value) { return value; }
-TRACERT_INLINE float toAccumulator(uint16_t half) { return scalar::halfBitsToFloat(half); }
-TRACERT_INLINE double toAccumulator(double value) { return value; }
-
 /// A register operation of a combiner; lane by lane where there is no instruction for it.
 template <class Op, class Element>
 TRACERT_INLINE typename Simd<Element>::Register combine(typename Simd<Element>::Register a,

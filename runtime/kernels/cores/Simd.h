@@ -5,8 +5,9 @@
 ///   acc = S::add(acc, S::load(pointer));
 ///
 /// Whole registers of the level's widest kind; loads and stores take any alignment. fma is
-/// scalar/Fma.h's fma_ per lane. load also widens float16 bits. loadFirst reads `count` elements
-/// (fewer than a register) and no byte beyond; the other lanes get the padding.
+/// scalar/Fma.h's fma_ per lane. load also widens the bits of float16 (uint16_t) and bfloat16
+/// (char16_t). loadFirst reads `count` elements (fewer than a register) and no byte beyond; the
+/// other lanes get the padding.
 #pragma once
 
 #include "tracert/scalar/Dtypes.h"
@@ -23,6 +24,11 @@
 namespace tracert::TRACERT_ISA {
 
 template <class Element> struct Simd;
+
+TRACERT_INLINE float toAccumulator(float value) { return value; }
+TRACERT_INLINE float toAccumulator(uint16_t half) { return scalar::halfBitsToFloat(half); }
+TRACERT_INLINE float toAccumulator(char16_t bfloat) { return scalar::bfloatBitsToFloat(bfloat); }
+TRACERT_INLINE double toAccumulator(double value) { return value; }
 
 /// loadFirst without masked loads.
 template <class S, class Stored>
@@ -43,6 +49,9 @@ template <> struct Simd<float> {
   TRACERT_INLINE static Register load(const uint16_t *p) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(p)));
   }
+  TRACERT_INLINE static Register load(const char16_t *p) {
+    return widen(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(p)));
+  }
   TRACERT_INLINE static Register loadFirst(const float *p, int64_t count, float padding) {
     return _mm512_mask_loadu_ps(splat(padding), __mmask16((1u << count) - 1), p);
   }
@@ -50,11 +59,20 @@ template <> struct Simd<float> {
     return _mm512_cvtph_ps(_mm256_mask_loadu_epi16(_mm256_set1_epi16(short(padding)),
                                                    __mmask16((1u << count) - 1), p));
   }
+  TRACERT_INLINE static Register loadFirst(const char16_t *p, int64_t count, char16_t padding) {
+    return widen(_mm256_mask_loadu_epi16(_mm256_set1_epi16(short(padding)),
+                                         __mmask16((1u << count) - 1), p));
+  }
   TRACERT_INLINE static void store(float *p, Register r) { _mm512_storeu_ps(p, r); }
   TRACERT_INLINE static Register splat(float value) { return _mm512_set1_ps(value); }
   TRACERT_INLINE static Register add(Register a, Register b) { return _mm512_add_ps(a, b); }
   TRACERT_INLINE static Register fma(Register a, Register b, Register c) {
     return _mm512_fmadd_ps(a, b, c);
+  }
+
+private:
+  TRACERT_INLINE static Register widen(__m256i bfloats) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bfloats), 16));
   }
 };
 
@@ -81,6 +99,10 @@ template <> struct Simd<float> {
   TRACERT_INLINE static Register load(const float *p) { return _mm256_loadu_ps(p); }
   TRACERT_INLINE static Register load(const uint16_t *p) {
     return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(p)));
+  }
+  TRACERT_INLINE static Register load(const char16_t *p) {
+    __m128i bfloats = _mm_loadu_si128(reinterpret_cast<const __m128i *>(p));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bfloats), 16));
   }
   template <class Stored>
   TRACERT_INLINE static Register loadFirst(const Stored *p, int64_t count, Stored padding) {
@@ -119,6 +141,10 @@ template <> struct Simd<float> {
   TRACERT_INLINE static Register load(const uint16_t *p) {
     return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p)));
   }
+  TRACERT_INLINE static Register load(const char16_t *p) {
+    uint16x4_t bfloats = vld1_u16(reinterpret_cast<const uint16_t *>(p));
+    return vreinterpretq_f32_u32(vshlq_n_u32(vmovl_u16(bfloats), 16));
+  }
   template <class Stored>
   TRACERT_INLINE static Register loadFirst(const Stored *p, int64_t count, Stored padding) {
     return loadPadded<Simd>(p, count, padding);
@@ -153,10 +179,10 @@ template <> struct Simd<float> {
   using Register = __m128;
   static constexpr int width = 4;
   TRACERT_INLINE static Register load(const float *p) { return _mm_loadu_ps(p); }
-  TRACERT_INLINE static Register load(const uint16_t *p) {
+  template <class Narrow> TRACERT_INLINE static Register load(const Narrow *p) {
     float values[width];
     for (int lane = 0; lane < width; ++lane) {
-      values[lane] = scalar::halfBitsToFloat(p[lane]);
+      values[lane] = toAccumulator(p[lane]);
     }
     return _mm_loadu_ps(values);
   }

@@ -141,7 +141,7 @@ kernel.func @apply_without_name domain 0 (%x: !kernel.access<load f32 zero>) {
 
 // -----
 
-// expected-error @below {{index access expects i32 or i64, got 'f32'}}
+// expected-error @below {{index access expects an integer element type, got 'f32'}}
 kernel.func @index_of_floats domain 1 (%i: !kernel.access<index f32 contiguous>) {
 }
 
@@ -153,6 +153,6 @@ kernel.func @gather_without_axes domain 1 (%t: !kernel.access<gather f32 zero>) 
 
 // -----
 
-// expected-error @below {{expected an element type of a tensor, got 'i16'}}
-kernel.func @element_type domain 1 (%x: !kernel.access<load i16 contiguous>) {
+// expected-error @below {{expected an element type of a tensor, got 'i24'}}
+kernel.func @element_type domain 1 (%x: !kernel.access<load i24 contiguous>) {
 }

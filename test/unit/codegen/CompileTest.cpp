@@ -138,7 +138,9 @@ TEST_P(Compile, TimeOfASmallKernel) {
 }
 
 TEST(CompileForAarch64, KernelsBecomeFlatCode) {
-  auto module = parse(chain("shown", 2, "0.25"));
+  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
+  context.loadDialect<kernel::KernelDialect>();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(chain("shown", 2, "0.25"), &context);
   auto assembly = printKernels(*module, tracert::kAarch64Neon, CodeText::Assembly);
   ASSERT_TRUE(assembly.ok()) << assembly.status().message();
   EXPECT_NE(assembly->find(".4s"), std::string::npos) << *assembly;

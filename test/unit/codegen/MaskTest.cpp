@@ -9,7 +9,9 @@ namespace {
 class Mask : public AtEachTarget {};
 TRACEC_AT_EACH_ISA(Mask);
 
-DType sumDType(DType dtype) { return isFloat(dtype) ? dtype : DType::Int64; }
+DType sumDType(DType dtype) {
+  return isFloat(dtype) ? dtype : isUnsigned(dtype) ? DType::UInt64 : DType::Int64;
+}
 
 std::string maskKernel(DType dtype) {
   std::string type = typeText(dtype), sumType = typeText(sumDType(dtype));

@@ -9,7 +9,9 @@ namespace {
 class Reduce : public AtEachTarget {};
 TRACEC_AT_EACH_ISA(Reduce);
 
-DType sumDType(DType dtype) { return isFloat(dtype) ? dtype : DType::Int64; }
+DType sumDType(DType dtype) {
+  return isFloat(dtype) ? dtype : isUnsigned(dtype) ? DType::UInt64 : DType::Int64;
+}
 
 /// sum and max of the same input in one kernel.
 std::string reduceKernel(DType dtype, const std::string &header, const std::string &loadStride,

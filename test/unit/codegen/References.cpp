@@ -1,6 +1,7 @@
 #include "References.h"
 
 #include "scalar/Elementwise.h"
+#include "tracert/Element.h"
 
 #include <random>
 
@@ -9,14 +10,11 @@ namespace scalar = tracert::scalar;
 namespace tracec::test {
 
 std::string typeText(DType dtype) {
-  switch (dtype) {
-  case DType::Bool:
+  if (tracert::isBool(dtype)) {
     return "i1";
-  case DType::UInt8:
-    return "ui8";
-  default:
-    return std::string(tracert::dtypeShortName(dtype));
   }
+  std::string bits = std::to_string(8 * tracert::dtypeSize(dtype));
+  return tracert::isUnsigned(dtype) ? "ui" + bits : std::string(tracert::dtypeShortName(dtype));
 }
 
 //===----------------------------------------------------------------------===//
@@ -65,29 +63,19 @@ static Array makeRandom(DType dtype, int64_t count, uint64_t seed, bool isFinite
   Array array(dtype, count);
   std::mt19937_64 random(seed * 977 + static_cast<uint64_t>(dtype));
   for (int64_t i = 0; i < count; ++i) {
-    switch (dtype) {
-    case DType::Bool:
-      array.set<uint8_t>(i, random() & 1);
-      break;
-    case DType::UInt8:
-      array.set(i, randomInteger<uint8_t>(random));
-      break;
-    case DType::Int32:
-      array.set(i, randomInteger<int32_t>(random));
-      break;
-    case DType::Int64:
-      array.set(i, randomInteger<int64_t>(random));
-      break;
-    case DType::Float16:
-      array.set(i, scalar::floatToHalfBits(randomFloat<float>(random, isFinite)));
-      break;
-    case DType::Float32:
-      array.set(i, randomFloat<float>(random, isFinite));
-      break;
-    case DType::Float64:
-      array.set(i, randomFloat<double>(random, isFinite));
-      break;
-    }
+    tracert::visitDType(dtype, [&](auto tag) {
+      using D = decltype(tag);
+      using Storage = typename D::Storage;
+      if constexpr (tracert::isBoolTag<D>) {
+        array.set<Storage>(i, random() & 1);
+      } else if constexpr (tracert::isNarrowFloatTag<D>) {
+        array.set(i, scalar::narrowFloat<D>(randomFloat<float>(random, isFinite)));
+      } else if constexpr (tracert::isFloatTag<D>) {
+        array.set(i, randomFloat<Storage>(random, isFinite));
+      } else {
+        array.set(i, randomInteger<Storage>(random));
+      }
+    });
   }
   return array;
 }
@@ -100,24 +88,7 @@ Array Array::randomTerms(DType dtype, int64_t count, uint64_t seed) {
   return makeRandom(dtype, count, seed, /*isFinite=*/seed % 4 != 3);
 }
 
-static bool isNan(DType dtype, const char *element) {
-  if (dtype == DType::Float16) {
-    uint16_t bits;
-    std::memcpy(&bits, element, 2);
-    return (bits & 0x7FFF) > 0x7C00;
-  }
-  if (dtype == DType::Float32) {
-    float value;
-    std::memcpy(&value, element, 4);
-    return value != value;
-  }
-  if (dtype == DType::Float64) {
-    double value;
-    std::memcpy(&value, element, 8);
-    return value != value;
-  }
-  return false;
-}
+static bool isNan(DType dtype, const char *element) { return tracert::isNaNAt(element, dtype); }
 
 static std::string bitsText(const Array &array, int64_t index) {
   uint64_t bits = 0;
@@ -148,10 +119,6 @@ testing::AssertionResult sameElements(const Array &got, const Array &wanted) {
 // References
 //===----------------------------------------------------------------------===//
 
-static const DType dtype_b1 = DType::Bool, dtype_u8 = DType::UInt8, dtype_i32 = DType::Int32,
-                   dtype_i64 = DType::Int64, dtype_f16 = DType::Float16, dtype_f32 = DType::Float32,
-                   dtype_f64 = DType::Float64;
-
 template <class Op, class D, size_t... operand>
 static void applyOp(const void *const *operands, void *result, std::index_sequence<operand...>) {
   using Storage = typename D::Storage;
@@ -161,16 +128,17 @@ static void applyOp(const void *const *operands, void *result, std::index_sequen
 
 const std::vector<ScalarOp> &scalarOps() {
   static const std::vector<ScalarOp> ops = {
-#define TEST_OP_RESULT_Same(d) dtype_##d
+#define TEST_OP_RESULT_Same(d) scalar::dtype::d::dtype
 #define TEST_OP_RESULT_Bool(d) DType::Bool
 #define TEST_OP(d, opName, opArity, opResult)                                                      \
-  {#opName, dtype_##d, TEST_OP_RESULT_##opResult(d), opArity,                                      \
+  {#opName, scalar::dtype::d::dtype, TEST_OP_RESULT_##opResult(d), opArity,                        \
    [](const void *const *operands, void *result) {                                                 \
      applyOp<scalar::op::opName, scalar::dtype::d>(operands, result,                               \
                                                    std::make_index_sequence<opArity>());           \
    }},
 #define TEST_WHERE(d, ...)                                                                         \
-  {"where", dtype_##d, dtype_##d, 3, [](const void *const *operands, void *result) {               \
+  {"where", scalar::dtype::d::dtype, scalar::dtype::d::dtype, 3,                                   \
+   [](const void *const *operands, void *result) {                                                 \
      using Storage = scalar::dtype::d::Storage;                                                    \
      auto value = scalar::applyWhere<scalar::dtype::d, 1>(                                         \
          *static_cast<const uint8_t *>(operands[0]), *static_cast<const Storage *>(operands[1]),   \
@@ -196,28 +164,15 @@ const ScalarOp &scalarOp(const std::string &name, DType dtype) {
   return scalarOps().front();
 }
 
-template <class From> static void castFrom(DType to, const void *operand, void *result) {
-  auto convert = [&]<class To>(To) {
-    auto value = scalar::cast<From, To, 1>(*static_cast<const typename From::Storage *>(operand));
-    std::memcpy(result, &value, sizeof(value));
-  };
-  switch (to) {
-#define TEST_CAST_TO(d, ...)                                                                       \
-  case dtype_##d:                                                                                  \
-    convert(scalar::dtype::d{});                                                                   \
-    break;
-    TRACERT_FOR_AllDTypes(TEST_CAST_TO, )
-  }
-}
-
 void castElement(DType from, DType to, const void *operand, void *result) {
-  switch (from) {
-#define TEST_CAST_FROM(d, ...)                                                                     \
-  case dtype_##d:                                                                                  \
-    castFrom<scalar::dtype::d>(to, operand, result);                                               \
-    break;
-    TRACERT_FOR_AllDTypes(TEST_CAST_FROM, )
-  }
+  tracert::visitDType(from, [&](auto fromTag) {
+    tracert::visitDType(to, [&](auto toTag) {
+      using From = decltype(fromTag);
+      auto value = scalar::cast<From, decltype(toTag), 1>(
+          *static_cast<const typename From::Storage *>(operand));
+      std::memcpy(result, &value, sizeof(value));
+    });
+  });
 }
 
 template <class Acc> static Acc tree(const std::vector<Acc> &blocks, size_t begin, size_t end) {
@@ -265,15 +220,11 @@ static void sumTo(const Array &sequence, Order order, DType output, void *result
 }
 
 void referenceSum(const Array &sequence, Order order, DType output, void *result) {
-  switch (tracert::accumulateDType(sequence.dtype)) {
-  case DType::Float32:
-    return sumTo<float>(sequence, order, output, result);
-  case DType::Float64:
-    return sumTo<double>(sequence, order, output, result);
-  default:
-    // Wraps, and order has no effect.
-    return sumTo<int64_t>(sequence, order, output, result);
-  }
+  tracert::visitDType(sequence.dtype, [&](auto tag) {
+    // Integers wrap, and order has no effect.
+    using Acc = tracert::dtype::Accumulator<decltype(tag)>;
+    sumTo<typename Acc::Storage>(sequence, order, output, result);
+  });
 }
 
 void referenceMax(const Array &sequence, void *result) {

@@ -2,6 +2,7 @@
 #include "TraceBuilder.h"
 
 #include "tracec/Compiler.h"
+#include "tracert/Element.h"
 #include "tracert/Executor.h"
 
 #include <gtest/gtest.h>
@@ -66,22 +67,21 @@ Tensor makeTensor(TensorType type, uint32_t seed) {
   for (int64_t i = 0; i < type.elementCount(); ++i) {
     state = state * 1664525u + 1013904223u;
     float value = static_cast<float>(static_cast<int32_t>(state >> 8) % 2000) / 500.0f - 2.0f;
-    switch (type.dtype) {
-    case DType::Float32:
-      reinterpret_cast<float *>(tensor.bytes.data())[i] = value;
-      break;
-    case DType::Float64:
-      reinterpret_cast<double *>(tensor.bytes.data())[i] = value;
-      break;
-    case DType::Int64:
-      reinterpret_cast<int64_t *>(tensor.bytes.data())[i] = (state >> 8) % 4;
-      break;
-    case DType::UInt8:
-      tensor.bytes[i] = static_cast<char>(state >> 24);
-      break;
-    default:
-      tensor.bytes[i] = (state >> 20) & 1;
-    }
+    tracert::visitDType(type.dtype, [&](auto tag) {
+      using D = decltype(tag);
+      typename D::Storage element;
+      if constexpr (tracert::isBoolTag<D>) {
+        element = (state >> 20) & 1;
+      } else if constexpr (tracert::isFloatTag<D>) {
+        uint64_t bits = tracert::floatBits(static_cast<double>(value), D::dtype);
+        std::memcpy(&element, &bits, sizeof element);
+      } else {
+        element =
+            static_cast<typename D::Storage>(sizeof element == 1 ? state >> 24 : (state >> 8) % 4);
+      }
+      std::memcpy(tensor.bytes.data() + i * static_cast<int64_t>(sizeof element), &element,
+                  sizeof element);
+    });
   }
   return tensor;
 }

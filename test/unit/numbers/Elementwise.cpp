@@ -81,7 +81,7 @@ TEST(Elementwise, everyOpAgreesOnHardValues) {
 
 TEST(Elementwise, mathOpsAgreeOnMillionsOfValues) {
   for (const Loop &loop : allLoops()) {
-    if ((loop.op == "exp" || loop.op == "tanh") && loop.result != DType::Float16) {
+    if ((loop.op == "exp" || loop.op == "tanh") && dtypeSize(loop.result) > 2) {
       compareVariants(loop, 7 << 18, 7);
     }
   }
@@ -138,80 +138,99 @@ TEST(Elementwise, everyLengthAndStrideAgrees) {
 }
 
 /// Straight from Numbers.md: truncate, saturate, NaN gives 0.
-template <class To, class From> To referenceToInt(From value) {
+template <class To> To referenceToInt(long double value) {
+  using Limits = std::numeric_limits<To>;
   if (std::isnan(value)) {
     return 0;
   }
-  long double whole = std::trunc(static_cast<long double>(value));
-  if (whole > static_cast<long double>(std::numeric_limits<To>::max())) {
-    return std::numeric_limits<To>::max();
-  }
-  if (whole < static_cast<long double>(std::numeric_limits<To>::min())) {
-    return std::numeric_limits<To>::min();
-  }
-  return static_cast<To>(whole);
+  long double whole = std::trunc(value);
+  return whole > Limits::max()   ? Limits::max()
+         : whole < Limits::min() ? Limits::min()
+                                 : static_cast<To>(whole);
 }
 
-/// The nearest float16 by search over all of them, ties to the even one.
-uint16_t referenceToHalf(double value) {
-  static const std::vector<double> table = [] {
-    std::vector<double> values;
-    for (int bits = 0; bits <= 0x7C00; ++bits) {
-      int exponent = bits >> 10, fraction = bits & 0x3FF;
-      values.push_back(exponent == 0 ? std::ldexp(fraction, -24)
-                                     : std::ldexp(1024 + fraction, exponent - 25));
+/// The nearest narrow float by search over all of them, ties to the even one.
+uint16_t referenceToNarrow(DType dtype, long double value) {
+  static std::vector<double> tables[tracert::kDTypeLimit];
+  std::vector<double> &table = tables[int(dtype)];
+  auto infinity = uint16_t(dtype == DType::Float16 ? 0x7C00 : 0x7F80);
+  if (table.empty()) {
+    for (int bits = 0; bits < infinity; ++bits) {
+      table.push_back(narrowToDouble(dtype, uint16_t(bits)));
     }
-    return values; // the last one, 65536, stands for inf
-  }();
+    // Where the next one would be stands for infinity.
+    table.push_back(dtype == DType::Float16 ? 0x1p16 : 0x1p128);
+  }
   if (std::isnan(value)) {
-    return 0x7E00;
+    return infinity + 1;
   }
   uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  double magnitude = std::fabs(value);
+  long double magnitude = std::fabs(value);
   if (magnitude >= table.back()) {
-    return sign | 0x7C00;
+    return sign | infinity;
   }
   size_t above = size_t(std::upper_bound(table.begin(), table.end(), magnitude) - table.begin());
-  double low = magnitude - table[above - 1], high = table[above] - magnitude;
+  long double low = magnitude - table[above - 1], high = table[above] - magnitude;
   bool takeAbove = high < low || (high == low && above % 2 == 0);
   return sign | uint16_t(takeAbove ? above : above - 1);
 }
 
-template <class To, class From> void checkCast(DType from, DType to, To (*reference)(From)) {
-  constexpr int64_t count = 200000;
-  std::vector<uint8_t> values = hardValues(from, count, 5);
-  std::vector<uint8_t> expected(size_t(count) * sizeof(To)), actual(expected.size());
-  for (int64_t i = 0; i < count; ++i) {
-    put(expected, i, reference(get<From>(values.data(), i)));
-  }
-  for (const CoreVariant &variant : coreVariants()) {
-    const void *input = values.data();
-    int64_t stride = sizeof(From);
-    variant.cores->cast[int(from)][int(to)](&input, &stride, actual.data(), sizeof(To), count);
-    int64_t first = 0;
-    EXPECT_EQ(countDifferent(to, expected.data(), actual.data(), count, &first), 0)
-        << variant.name << " " << shortName(from) << " to " << shortName(to) << " of "
-        << double(get<From>(values.data(), first));
+template <class To> auto referenceCast(DType from, const void *data, int64_t index) {
+  using Storage = typename To::Storage;
+  long double value = exactValue(from, data, index);
+  if constexpr (tracert::isBoolTag<To>) {
+    return Storage(value != 0);
+  } else if constexpr (tracert::isNarrowFloatTag<To>) {
+    return Storage(referenceToNarrow(To::dtype, value));
+  } else if constexpr (tracert::isFloatTag<To>) {
+    return Storage(value);
+  } else if (tracert::isFloat(from)) {
+    return referenceToInt<Storage>(value);
+  } else {
+    return value < 0 ? Storage(int64_t(value)) : Storage(uint64_t(value));
   }
 }
 
+/// Numbers around which a rounding or a limit lies: each in all dtypes that hold it.
+std::vector<uint8_t> castInputs(DType from, int64_t count) {
+  std::vector<uint8_t> values = hardValues(from, count, 5);
+  if (tracert::isInteger(from) && dtypeSize(from) > 2) {
+    // Half way between two narrow floats, exactly and by one to either side.
+    std::mt19937_64 random(9);
+    for (int64_t i = 0; i < count / 4; ++i) {
+      int top = int(random() % (8 * dtypeSize(from) - 10)) + 9;
+      uint64_t bits = (uint64_t(256 + random() % 256) << (top - 8)) + (uint64_t(1) << (top - 9)) +
+                      random() % 3 - 1;
+      tracert::visitDType(from,
+                          [&](auto tag) { put(values, i, typename decltype(tag)::Storage(bits)); });
+    }
+  }
+  return values;
+}
+
 TEST(Elementwise, castsAreTheReference) {
-  checkCast<uint8_t, float>(DType::Float32, DType::UInt8, referenceToInt);
-  checkCast<int32_t, float>(DType::Float32, DType::Int32, referenceToInt);
-  checkCast<int64_t, float>(DType::Float32, DType::Int64, referenceToInt);
-  checkCast<uint8_t, double>(DType::Float64, DType::UInt8, referenceToInt);
-  checkCast<int32_t, double>(DType::Float64, DType::Int32, referenceToInt);
-  checkCast<int64_t, double>(DType::Float64, DType::Int64, referenceToInt);
-  checkCast<uint16_t, double>(DType::Float64, DType::Float16, referenceToHalf);
-  checkCast<uint16_t, float>(
-      DType::Float32, DType::Float16, +[](float value) { return referenceToHalf(value); });
-  checkCast<uint16_t, int32_t>(
-      DType::Int32, DType::Float16, +[](int32_t value) { return referenceToHalf(value); });
-  checkCast<uint16_t, int64_t>(
-      DType::Int64, DType::Float16, +[](int64_t value) {
-        return referenceToHalf(
-            double(std::min(std::max(value, int64_t(-1) << 20), int64_t(1) << 20)));
+  constexpr int64_t count = 100000;
+  for (DType from : kAllDTypes) {
+    std::vector<uint8_t> values = castInputs(from, count);
+    for (DType to : kAllDTypes) {
+      std::vector<uint8_t> expected(size_t(count) * dtypeSize(to)), actual(expected.size());
+      tracert::visitDType(to, [&](auto tag) {
+        for (int64_t i = 0; i < count; ++i) {
+          put(expected, i, referenceCast<decltype(tag)>(from, values.data(), i));
+        }
       });
+      for (const CoreVariant &variant : coreVariants()) {
+        const void *input = values.data();
+        auto stride = int64_t(dtypeSize(from));
+        variant.cores->cast[int(from)][int(to)](&input, &stride, actual.data(),
+                                                int64_t(dtypeSize(to)), count);
+        int64_t first = 0;
+        EXPECT_EQ(countDifferent(to, expected.data(), actual.data(), count, &first), 0)
+            << variant.name << " " << shortName(from) << " to " << shortName(to) << " of "
+            << exactValue(from, values.data(), first);
+      }
+    }
+  }
 }
 
 TEST(Elementwise, everyVariantIsThere) {

@@ -6,6 +6,7 @@
 
 #include "tracert/DType.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -19,25 +20,7 @@ using tracert::dtypeSize;
 using tracert::kAllDTypes;
 
 /// The name that bitcode symbols use.
-inline const char *shortName(DType dtype) {
-  switch (dtype) {
-  case DType::Bool:
-    return "b1";
-  case DType::UInt8:
-    return "u8";
-  case DType::Int32:
-    return "i32";
-  case DType::Int64:
-    return "i64";
-  case DType::Float16:
-    return "f16";
-  case DType::Float32:
-    return "f32";
-  case DType::Float64:
-    return "f64";
-  }
-  return "";
-}
+inline const char *shortName(DType dtype) { return tracert::dtypeShortName(dtype).data(); }
 
 template <class Value> void put(std::vector<uint8_t> &bytes, int64_t index, Value value) {
   std::memcpy(bytes.data() + index * int64_t(sizeof(Value)), &value, sizeof(Value));
@@ -98,35 +81,40 @@ template <class Float> Float hardFloat(std::mt19937_64 &random) {
   }
 }
 
+template <class Integer> Integer edgeInteger(uint64_t random) {
+  using Limits = std::numeric_limits<Integer>;
+  const Integer edges[] = {0,
+                           1,
+                           Limits::max(),
+                           Limits::min(),
+                           Integer(Limits::max() - 1),
+                           Integer(Limits::max() / 2 + 1)};
+  return edges[random % std::size(edges)];
+}
+
 /// Special values, subnormals, moderate values, and random bits; small dtypes go through all bits.
 inline std::vector<uint8_t> hardValues(DType dtype, int64_t count, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<uint8_t> bytes(size_t(count) * dtypeSize(dtype) + 64);
   for (int64_t i = 0; i < count; ++i) {
     uint64_t bits = random();
-    switch (dtype) {
-    case DType::Bool:
-      put(bytes, i, uint8_t(bits & 1));
-      break;
-    case DType::UInt8:
-      put(bytes, i, uint8_t(bits));
-      break;
-    case DType::Int32:
-      put(bytes, i, int32_t(bits) >> (bits >> 59));
-      break;
-    case DType::Int64:
-      put(bytes, i, int64_t(bits) >> (random() >> 58));
-      break;
-    case DType::Float16:
-      put(bytes, i, uint16_t(seed % 2 ? i : bits));
-      break;
-    case DType::Float32:
-      put(bytes, i, hardFloat<float>(random));
-      break;
-    case DType::Float64:
-      put(bytes, i, hardFloat<double>(random));
-      break;
-    }
+    tracert::visitDType(dtype, [&](auto tag) {
+      using D = decltype(tag);
+      using Storage = typename D::Storage;
+      if constexpr (tracert::isBoolTag<D>) {
+        put(bytes, i, Storage(bits & 1));
+      } else if constexpr (tracert::isNarrowFloatTag<D>) {
+        put(bytes, i, Storage(seed % 2 ? uint64_t(i) : bits));
+      } else if constexpr (tracert::isFloatTag<D>) {
+        put(bytes, i, hardFloat<Storage>(random));
+      } else {
+        // Of every length, and the greatest and least.
+        constexpr int width = 8 * sizeof(Storage);
+        int shift = sizeof(Storage) == 1 ? 0 : int(random() % width);
+        put(bytes, i,
+            random() % 16 == 0 ? edgeInteger<Storage>(bits) : Storage(Storage(bits) >> shift));
+      }
+    });
   }
   return bytes;
 }
@@ -140,6 +128,9 @@ inline std::vector<uint8_t> summable(DType dtype, int64_t count, uint64_t seed) 
     if (dtype == DType::Float16) {
       uint16_t half = uint16_t(random() & 0xBFFF) % 0x5000 | uint16_t(random() & 0x8000);
       put(bytes, i, half);
+    } else if (dtype == DType::BFloat16) {
+      // From 2^-15 to 2^16.
+      put(bytes, i, uint16_t((random() & 0x8000) | (0x3800 + random() % 0x1000)));
     } else if (dtype == DType::Float32) {
       put(bytes, i, float(value));
     } else if (dtype == DType::Float64) {
@@ -149,17 +140,33 @@ inline std::vector<uint8_t> summable(DType dtype, int64_t count, uint64_t seed) 
   return bytes;
 }
 
+/// A narrow float by its definition, with no code of the library.
+inline double narrowToDouble(DType dtype, uint16_t bits) {
+  int fractionBits = dtype == DType::Float16 ? 10 : 7;
+  int bias = dtype == DType::Float16 ? 15 : 127;
+  int exponent = (bits & 0x7FFF) >> fractionBits, fraction = bits & ((1 << fractionBits) - 1);
+  double magnitude = exponent == 2 * bias + 1
+                         ? (fraction ? NAN : INFINITY)
+                         : std::ldexp(double(fraction + (exponent ? 1 << fractionBits : 0)),
+                                      std::max(exponent, 1) - bias - fractionBits);
+  return bits & 0x8000 ? -magnitude : magnitude;
+}
+
+/// Any element, exactly.
+inline long double exactValue(DType dtype, const void *data, int64_t index) {
+  return tracert::visitDType(dtype, [&](auto tag) -> long double {
+    using D = decltype(tag);
+    auto stored = get<typename D::Storage>(data, index);
+    if constexpr (tracert::isNarrowFloatTag<D>) {
+      return narrowToDouble(dtype, uint16_t(stored));
+    } else {
+      return stored;
+    }
+  });
+}
+
 inline bool isNan(DType dtype, const void *data, int64_t index) {
-  switch (dtype) {
-  case DType::Float16:
-    return (get<uint16_t>(data, index) & 0x7FFF) > 0x7C00;
-  case DType::Float32:
-    return std::isnan(get<float>(data, index));
-  case DType::Float64:
-    return std::isnan(get<double>(data, index));
-  default:
-    return false;
-  }
+  return tracert::isFloat(dtype) && std::isnan(exactValue(dtype, data, index));
 }
 
 /// How many elements differ; `first` gets the first one's index.

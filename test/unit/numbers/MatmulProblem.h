@@ -68,7 +68,7 @@ template <class Value> Value operandElement(const void *base, int64_t offset) {
   return get<Value>(static_cast<const char *>(base) + offset, 0);
 }
 
-/// float16 through the casts that the elementwise test proves.
+/// Narrow floats through the casts that the elementwise test proves.
 inline void castOne(DType from, DType to, const void *input, void *result) {
   int64_t stride = int64_t(dtypeSize(from));
   coreVariants()[0].cores->cast[int(from)][int(to)](&input, &stride, result, int64_t(dtypeSize(to)),
@@ -77,9 +77,9 @@ inline void castOne(DType from, DType to, const void *input, void *result) {
 
 /// An operand's element as the number that is accumulated.
 template <class Float> Float accumulated(DType dtype, const void *base, int64_t offset) {
-  if (dtype == DType::Float16) {
+  if (dtypeSize(dtype) == 2) {
     float value;
-    castOne(DType::Float16, DType::Float32, static_cast<const char *>(base) + offset, &value);
+    castOne(dtype, DType::Float32, static_cast<const char *>(base) + offset, &value);
     return Float(value);
   }
   return operandElement<Float>(base, offset);
@@ -97,7 +97,7 @@ template <class Integer> Integer wrappedSum(const MatmulArgs &args, int64_t row,
 }
 
 /// All outputs, of the dtype. floatOutput(zero, row, column) gives the sum of one output in the
-/// type of `zero`, float or double, before it is rounded to float16.
+/// type of `zero`, float or double, before it is rounded to a narrow float.
 template <class FloatOutput>
 std::vector<uint8_t> referenceProduct(const Problem &problem, FloatOutput floatOutput) {
   const MatmulArgs &args = problem.args;
@@ -105,41 +105,31 @@ std::vector<uint8_t> referenceProduct(const Problem &problem, FloatOutput floatO
   for (int64_t row = 0; row < args.rows; ++row) {
     for (int64_t column = 0; column < args.columns; ++column) {
       int64_t index = row * args.columns + column;
-      switch (problem.dtype) {
-      case DType::Float64:
-        put(result, index, floatOutput(double(), row, column));
-        break;
-      case DType::Float32:
-        put(result, index, floatOutput(float(), row, column));
-        break;
-      case DType::Float16: {
-        float sum = floatOutput(float(), row, column);
-        uint16_t half;
-        castOne(DType::Float32, DType::Float16, &sum, &half);
-        put(result, index, half);
-        break;
-      }
-      case DType::Int32:
-        put(result, index, wrappedSum<int32_t>(args, row, column));
-        break;
-      case DType::Int64:
-        put(result, index, wrappedSum<int64_t>(args, row, column));
-        break;
-      case DType::UInt8:
-        put(result, index, wrappedSum<uint8_t>(args, row, column));
-        break;
-      case DType::Bool: {
-        bool any = false;
-        for (int64_t k = 0; k < args.depth; ++k) {
-          any = any ||
-                (operandElement<uint8_t>(args.a, row * args.aRowStride + k * args.aDepthStride) &&
-                 operandElement<uint8_t>(args.b,
-                                         k * args.bDepthStride + column * args.bColumnStride));
+      tracert::visitDType(problem.dtype, [&](auto tag) {
+        using D = decltype(tag);
+        using Storage = typename D::Storage;
+        if constexpr (tracert::isFloatTag<D>) {
+          auto sum = floatOutput(typename D::Compute(), row, column);
+          if constexpr (tracert::isNarrowFloatTag<D>) {
+            Storage narrow;
+            castOne(DType::Float32, problem.dtype, &sum, &narrow);
+            put(result, index, narrow);
+          } else {
+            put(result, index, sum);
+          }
+        } else if constexpr (tracert::isBoolTag<D>) {
+          bool any = false;
+          for (int64_t k = 0; k < args.depth; ++k) {
+            any = any ||
+                  (operandElement<uint8_t>(args.a, row * args.aRowStride + k * args.aDepthStride) &&
+                   operandElement<uint8_t>(args.b,
+                                           k * args.bDepthStride + column * args.bColumnStride));
+          }
+          put(result, index, uint8_t(any));
+        } else {
+          put(result, index, wrappedSum<Storage>(args, row, column));
         }
-        put(result, index, uint8_t(any));
-        break;
-      }
-      }
+      });
     }
   }
   return result;

@@ -61,27 +61,17 @@ template <class Float> Float outerSum(const std::vector<Float> &sequence) {
   return blocks.empty() ? Float(0) : treeOf(blocks.data(), blocks.size());
 }
 
-float halfToFloat(uint16_t half) {
-  int exponent = half >> 10 & 31, fraction = half & 0x3FF;
-  float magnitude = exponent == 31  ? (fraction ? NAN : INFINITY)
-                    : exponent == 0 ? std::ldexp(float(fraction), -24)
-                                    : std::ldexp(float(1024 + fraction), exponent - 25);
-  return half & 0x8000 ? -magnitude : magnitude;
-}
-
 /// Through the reference variant's cast, which the elementwise test proves.
-uint16_t floatToHalf(float value) {
+uint16_t floatToNarrow(DType dtype, float value) {
   const void *input = &value;
   int64_t stride = 4;
   uint16_t result;
-  coreVariants()[0].cores->cast[int(DType::Float32)][int(DType::Float16)](&input, &stride, &result,
-                                                                          2, 1);
+  coreVariants()[0].cores->cast[int(DType::Float32)][int(dtype)](&input, &stride, &result, 2, 1);
   return result;
 }
 
 DType sumType(DType dtype) {
-  bool isFloat = dtype == DType::Float16 || dtype == DType::Float32 || dtype == DType::Float64;
-  return isFloat ? dtype : DType::Int64;
+  return isFloat(dtype) ? dtype : isUnsigned(dtype) ? DType::UInt64 : DType::Int64;
 }
 
 /// The sum of elements given by byte offsets, as bytes of the result's dtype.
@@ -93,36 +83,23 @@ std::vector<uint8_t> referenceSum(DType dtype, const uint8_t *data,
   uint64_t integer = 0;
   for (int64_t offset : offsets) {
     const uint8_t *at = data + offset;
-    switch (dtype) {
-    case DType::Bool:
-      integer += *at != 0;
-      break;
-    case DType::UInt8:
-      integer += *at;
-      break;
-    case DType::Int32:
-      integer += uint64_t(int64_t(get<int32_t>(at, 0)));
-      break;
-    case DType::Int64:
-      integer += get<uint64_t>(at, 0);
-      break;
-    case DType::Float16:
-      floats.push_back(halfToFloat(get<uint16_t>(at, 0)));
-      break;
-    case DType::Float32:
-      floats.push_back(get<float>(at, 0));
-      break;
-    case DType::Float64:
+    if (dtype == DType::Float64) {
       doubles.push_back(get<double>(at, 0));
-      break;
+    } else if (isFloat(dtype)) {
+      floats.push_back(float(exactValue(dtype, at, 0)));
+    } else if (isBool(dtype)) {
+      integer += *at != 0;
+    } else {
+      long double value = exactValue(dtype, at, 0);
+      integer += value < 0 ? uint64_t(int64_t(value)) : uint64_t(value);
     }
   }
   if (dtype == DType::Float64) {
     put(result, 0, isInner ? innerSum(doubles) : outerSum(doubles));
   } else if (dtype == DType::Float32) {
     put(result, 0, isInner ? innerSum(floats) : outerSum(floats));
-  } else if (dtype == DType::Float16) {
-    put(result, 0, floatToHalf(isInner ? innerSum(floats) : outerSum(floats)));
+  } else if (isFloat(dtype)) {
+    put(result, 0, floatToNarrow(dtype, isInner ? innerSum(floats) : outerSum(floats)));
   } else {
     put(result, 0, integer);
   }
@@ -219,7 +196,7 @@ TEST(Reduce, innerSumIsTheReference) {
 }
 
 TEST(Reduce, oneMillionElementsAgree) {
-  for (DType dtype : {DType::Float16, DType::Float32, DType::Float64}) {
+  for (DType dtype : {DType::Float16, DType::BFloat16, DType::Float32, DType::Float64}) {
     std::vector<uint8_t> data = summable(dtype, 1 << 20, 4);
     checkInner(dtype, data.data(), {1 << 20}, {int64_t(dtypeSize(dtype))});
   }

@@ -53,64 +53,53 @@ inline char *addressOf(const TensorView &view, const std::vector<int64_t> &coord
   return at;
 }
 
-/// Widening and narrowing by plain C++; float16 holds small integers only in these tests.
-inline double halfToDouble(uint16_t bits) {
-  int exponent = (bits >> 10) & 31;
-  double magnitude = exponent == 0 ? std::ldexp(bits & 1023, -24)
-                                   : std::ldexp((bits & 1023) | 1024, exponent - 25);
+/// Narrow floats hold small integers only in these tests: by plain C++.
+inline double narrowToDouble(uint64_t bits, int fractionBits) {
+  int exponent = static_cast<int>((bits & 0x7FFF) >> fractionBits);
+  int bias = (1 << (14 - fractionBits)) - 1;
+  auto fraction = static_cast<double>(bits & ((1 << fractionBits) - 1));
+  double hidden = exponent == 0 ? 0 : std::ldexp(1, fractionBits);
+  double magnitude = std::ldexp(fraction + hidden, std::max(exponent, 1) - bias - fractionBits);
   return (bits & 0x8000) ? -magnitude : magnitude;
 }
-inline uint16_t halfOfInteger(double value) {
+inline uint16_t narrowOfInteger(double value, int fractionBits) {
   if (value == 0) {
     return 0;
   }
   int exponent;
   double fraction = std::frexp(std::fabs(value), &exponent);
-  int bits = static_cast<int>(std::ldexp(fraction, 11));
-  return static_cast<uint16_t>((value < 0 ? 0x8000 : 0) | ((exponent + 14) << 10) | (bits & 1023));
+  int bits = static_cast<int>(std::ldexp(fraction, fractionBits + 1));
+  int bias = (1 << (14 - fractionBits)) - 1;
+  return static_cast<uint16_t>((value < 0 ? 0x8000 : 0) | ((exponent - 1 + bias) << fractionBits) |
+                               (bits & ((1 << fractionBits) - 1)));
 }
 
 inline double loadElement(const void *at, DType dtype) {
-  auto load = [&](auto value) {
+  return visitDType(dtype, [&](auto tag) {
+    using D = decltype(tag);
+    typename D::Storage value;
     std::memcpy(&value, at, sizeof(value));
-    return value;
-  };
-  switch (dtype) {
-  case DType::Bool:
-  case DType::UInt8:
-    return load(uint8_t());
-  case DType::Int32:
-    return load(int32_t());
-  case DType::Int64:
-    return static_cast<double>(load(int64_t()));
-  case DType::Float16:
-    return halfToDouble(load(uint16_t()));
-  case DType::Float32:
-    return static_cast<double>(load(float()));
-  case DType::Float64:
-    return load(double());
-  }
-  return 0;
+    if constexpr (isNarrowFloatTag<D>) {
+      return narrowToDouble(value, dtypeRecord(D::dtype).fractionBits);
+    } else {
+      return static_cast<double>(value);
+    }
+  });
 }
 
 inline void storeElement(void *at, DType dtype, double value) {
-  auto store = [&](auto element) { std::memcpy(at, &element, sizeof(element)); };
-  switch (dtype) {
-  case DType::Bool:
-    return store(static_cast<uint8_t>(value != 0));
-  case DType::UInt8:
-    return store(static_cast<uint8_t>(value));
-  case DType::Int32:
-    return store(static_cast<int32_t>(value));
-  case DType::Int64:
-    return store(static_cast<int64_t>(value));
-  case DType::Float16:
-    return store(halfOfInteger(value));
-  case DType::Float32:
-    return store(static_cast<float>(value));
-  case DType::Float64:
-    return store(value);
-  }
+  visitDType(dtype, [&](auto tag) {
+    using D = decltype(tag);
+    typename D::Storage element;
+    if constexpr (isBoolTag<D>) {
+      element = value != 0;
+    } else if constexpr (isNarrowFloatTag<D>) {
+      element = narrowOfInteger(value, dtypeRecord(D::dtype).fractionBits);
+    } else {
+      element = static_cast<typename D::Storage>(value);
+    }
+    std::memcpy(at, &element, sizeof(element));
+  });
 }
 
 /// A view and its memory. Memory outside the view holds a pattern that kernels must not change.

@@ -25,29 +25,20 @@ HostTensor iota(DType dtype, Dims shape, int64_t start) {
     unsigned char *at = tensor.bytes.data() + static_cast<size_t>(i) * size;
     int64_t value = start + i;
     auto put = [&](auto typed) { std::memcpy(at, &typed, sizeof typed); };
-    switch (dtype) {
-    case DType::Bool:
-      put(static_cast<uint8_t>(value % 3 == 0));
-      break;
-    case DType::UInt8:
-      put(static_cast<uint8_t>(value));
-      break;
-    case DType::Int32:
-      put(static_cast<int32_t>(value));
-      break;
-    case DType::Int64:
-      put(value);
-      break;
-    case DType::Float16:
-      put(static_cast<uint16_t>(0x3C00 + value % 512));
-      break;
-    case DType::Float32:
-      put(static_cast<float>(value));
-      break;
-    case DType::Float64:
-      put(static_cast<double>(value));
-      break;
-    }
+    visitDType(dtype, [&](auto tag) {
+      using D = decltype(tag);
+      using Storage = typename D::Storage;
+      if constexpr (isBoolTag<D>) {
+        put(static_cast<Storage>(value % 3 == 0));
+      } else if constexpr (isNarrowFloatTag<D>) {
+        // From 1 on, in steps of the last place.
+        uint64_t one =
+            infinityBits(dtype) / 2 & ~((uint64_t(1) << dtypeRecord(dtype).fractionBits) - 1);
+        put(static_cast<Storage>(one + static_cast<uint64_t>(value % 512)));
+      } else {
+        put(static_cast<Storage>(value));
+      }
+    });
   }
   return tensor;
 }

@@ -161,7 +161,7 @@ TEST(SchemaGrowth, WrittenAttributesHaveNames) {
   auto loaded =
       loadBytes(fileOf([&](Builder &builder) { return sumProgram(builder, goodAttrs(builder)); }));
   ASSERT_TRUE(loaded.ok()) << loaded.status().message();
-  Result<std::string> bytes = serializeProgram(**loaded);
+  Result<std::string> bytes = serializeProgram(**loaded, WriteOptions());
   ASSERT_TRUE(bytes.ok()) << bytes.status().message();
   Preamble preamble;
   std::memcpy(&preamble, bytes->data(), sizeof preamble);

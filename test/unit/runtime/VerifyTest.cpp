@@ -115,12 +115,12 @@ const BadProgram kBadPrograms[] = {
     {"constant_type", [](Program &p) { p.constants[0].type.shape[0] = 3; },
      "defines a value of type"},
     {"vector_count", [](Program &p) { p.testVectors[0].outputs.pop_back(); }, "test vector 0"},
-    {"section_isa",
+    {"section_target",
      [](Program &p) {
        p.sections.push_back(sectionOf(p));
        p.sections[0].target = kPortable;
      },
-     "unknown ISA level"},
+     "no target of compiled code"},
     {"section_twice", [](Program &p) { p.sections = {sectionOf(p), sectionOf(p)}; },
      "two sections"},
     {"section_blocks",
