@@ -80,7 +80,9 @@ def test_the_demo_has_the_same_bits(tmp_path, compared):
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_unit_tests(program):
-    done = emulated(BUILD / "bin" / program)
+    # qemu-user 7.2 itself aborts in the forked child of a process that has threads (cpu_exec: cpu == current_cpu); the
+    # test is about fork, and runs on x86-64.
+    done = emulated(BUILD / "bin" / program, "--gtest_filter=-ThreadPool.aForkedChildRunsOnItsOwnThread")
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     assert " PASSED " in done.stdout
 
