@@ -233,7 +233,9 @@ bool ParsedIndex::readBound(PyObject *bound, std::optional<int64_t> &literal, bo
                   (*value)->type().str().c_str());
       return false;
     }
-    Result<Value> wide = castTo(std::move(*value), DType::Int64);
+    // A uint64 beyond int64 clamps as any bound; a cast would wrap it.
+    bool isWide = (*value)->dtype() == DType::UInt64;
+    Result<Value> wide = isWide ? *value : castTo(std::move(*value), DType::Int64);
     if (!wide.ok()) {
       return fail(wide.status());
     }

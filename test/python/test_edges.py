@@ -81,6 +81,27 @@ def test_an_index_beyond_int64_is_out_of_range(section, beyond, opt_level, tmp_p
             run(x, bad)
 
 
+@pytest.mark.parametrize("opt_level", [0, 2])
+@pytest.mark.parametrize("beyond", [2**63, 2**64 - 1])
+def test_a_bound_beyond_int64_clamps(section, beyond, opt_level):
+    x = tc.arange(6, dtype=tc.float32)
+
+    def body(x, begin, end):
+        y = x.copy()
+        y[begin:end] = -1
+        return x[begin:end] * 2, x[:end:2] + 1, y
+
+    function = tc.trace(body, opt_level=opt_level)
+    with tc.options(section=section):
+        for begin, end in ((1, 3), (1, 3), (2, beyond), (beyond, beyond)):
+            array = np.arange(6, dtype=np.float32)
+            written = array.copy()
+            written[begin:end] = -1
+            bounds = [tc.tensor(np.array(bound, "uint64")) for bound in (begin, end)]
+            for run in (body, function):
+                assert_same(run(x, *bounds), (array[begin:end] * 2, array[:end:2] + 1, written))
+
+
 @pytest.mark.parametrize("then, now", [(0.0, -0.0), (1.0, np.nextafter(1.0, 2.0)), (float("nan"), 0.0), (1, 1.0), (True, 1), (2**40, 2**40 + 1)])
 def test_constants_that_hardly_differ_are_noticed(then, now):
     value = [then]
