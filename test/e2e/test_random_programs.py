@@ -113,9 +113,12 @@ def check_file(program, path):
     function, captured = program.function(tc.trace)
     eager, eager_captured = program.function(lambda body: body)
     first = next(call for call, outcome in enumerate(expected(program, [0, 1, 2])) if outcome.error is None)
+    recorded = []
     for outcome in expected(program, [first, first]):
         if outcome.error is None:
-            function(*program.tensors_of(first))
+            # Kept until the dump, whose test vector needs them.
+            recorded.append(program.tensors_of(first))
+            function(*recorded[-1])
             eager(*program.tensors_of(first))
     function.dump(path)
     compared = 0
