@@ -130,9 +130,11 @@ private:
   ValueImpl *impl = nullptr;
 };
 
-/// What the value stands for: itself, but for a wrapper whose transform has left the stack.
+/// What the value stands for: itself, but for a wrapper whose transform has left the stack. The
+/// result lives as long as the argument.
 const Value &settledWrapper(const Value &wrapper);
 inline const Value &settled(const Value &value) {
+  // NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter)
   return value->wrapping() == nullptr ? value : settledWrapper(value);
 }
 /// The value below all wrappers, as the recorder and the kernels know it.
