@@ -193,7 +193,7 @@ Result<Value> Next::readCell(Cell &cell) const {
   return entry->below->transform->readCell(cell, Next(entry->below));
 }
 
-Status Next::writeCell(Cell &cell, Value value) const {
+Status Next::writeCell(Cell &cell, const Value &value) const {
   return entry->below->transform->writeCell(cell, settled(value), Next(entry->below));
 }
 
