@@ -278,6 +278,43 @@ def test_strided_arguments_of_a_file_are_eager_or_refused(function, recorded, la
             assert all_same(got[: len(want[0])], want[0])
 
 
+def bounded_after_a_read_size(x, mask, bound):
+    """The guard of the last reshape reads the chain of views from before the read."""
+    part = x.reshape(-1)[1:]
+    kept = tc.logical_not(mask)
+    total = x + int(kept.shape[0])
+    flat = part[:bound].reshape(-1)
+    x[kept, 0] = bound
+    return flat, total
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+@pytest.mark.parametrize("dtype", ["int8", "uint64", "bfloat16", "float32"])
+def test_a_guard_reads_what_a_segment_before_it_computed(dtype, section):
+    def made(rows, bound):
+        mask = np.arange(rows) % 2 == 1
+        return tc.tensor(np.arange(rows * 3).reshape(rows, 3), dtype=dtype), tc.tensor(mask), tc.tensor(bound, dtype="int64")
+
+    function = tc.trace(bounded_after_a_read_size)
+    finished = 0
+    with tc.options(section=section):
+        for rows, bound in [(5, 2), (5, 2), (5, 4), (3, 1), (8, 0), (1, 2), (0, 1), (5, 2)]:
+            mine, eager = made(rows, bound), made(rows, bound)
+            expected = bounded_after_a_read_size(*eager)
+            before = mine[0].tolist()
+            try:
+                got = function(*mine)
+            except tc.TraceError:
+                # The number of rows became a constant: another one is another trace, or is refused.
+                assert mine[0].tolist() == before
+                continue
+            finished += 1
+            for one, other in zip((*got, mine[0]), (*expected, eager[0])):
+                assert one.tolist() == other.tolist() and one.dtype == other.dtype
+    assert finished >= 4 and function.stats().replays >= 2
+    assert section == "auto" or sum(function.stats().runs_by_section.values()) >= 2
+
+
 def test_refused_reshape_names_both_lines():
     def body(x, k):
         w = x[:, :k].reshape(-1)

@@ -271,6 +271,36 @@ void TraceRecord::completeSegments() {
   }
   findGuardsOnData();
   findSegmentInputs();
+  giveSegmentInputs();
+}
+
+/// What a later segment reads is an output of the segment that computes it, also when only a guard
+/// reads it and Python had let go of it.
+void TraceRecord::giveSegmentInputs() {
+  std::vector<uint32_t> producer(vars.size(), ~0u);
+  for (uint32_t s = 0; s < segments.size(); ++s) {
+    for (uint32_t i = segments[s].firstStep; i < segments[s].endStep; ++i) {
+      if (!steps[i].isConstant) {
+        for (VarId result : ops[steps[i].index].results) {
+          producer[result] = s;
+        }
+      }
+    }
+  }
+  std::vector<uint8_t> isOutput(vars.size(), 0);
+  for (const TraceSegment &segment : segments) {
+    for (VarId output : segment.outputs) {
+      isOutput[output] = 1;
+    }
+  }
+  for (const TraceSegment &segment : segments) {
+    for (VarId input : segment.inputs) {
+      if (producer[input] != ~0u && !isOutput[input]) {
+        segments[producer[input]].outputs.push_back(input);
+        isOutput[input] = 1;
+      }
+    }
+  }
 }
 
 void TraceRecord::findSegmentInputs() {

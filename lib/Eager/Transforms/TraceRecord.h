@@ -184,6 +184,7 @@ struct TraceRecord {
 
 private:
   void findSegmentInputs();
+  void giveSegmentInputs();
   void findGuardsOnData();
 };
 

@@ -263,6 +263,10 @@ Status TraceReplayer::runSegments() {
     if (!segment.outputs.empty() || segment.endStep > segment.firstStep) {
       std::vector<TensorView> inputs;
       for (VarId var : segment.inputs) {
+        // Our own placeholder would be filled by running segments, this one among them.
+        if (values[var]->state() == ValueImpl::State::Pending && values[var]->source() == this) {
+          return Status::internal("a segment reads a value that no segment before it gives");
+        }
         TRACERT_TRY(ensureReady(values[var]));
         inputs.push_back(values[var]->view());
       }
