@@ -124,15 +124,6 @@ bool resolveSizes(PyObject *const *objects, size_t count, Operand *operands) {
     if (!isSize(objects[i])) {
       continue;
     }
-    if (tracert::dtypeSize(*dtype) < sizeof(int32_t) && !tracert::isFloat(*dtype)) {
-      // Whether it fits is an error of the value, so the number is needed.
-      Result<int64_t> number = bakeSize(objects[i]);
-      if (!number.ok()) {
-        return fail(number.status());
-      }
-      operands[i].scalar.intValue = *number;
-      continue;
-    }
     Result<Value> value = sizeValue(objects[i]);
     if (!value.ok()) {
       return fail(value.status());

@@ -179,3 +179,37 @@ def test_narrow_floats_round_after_each_op(dtype):
             with tc.options(section=section):
                 for _ in range(3):
                     assert_same(function(*tensors), expected)
+
+
+@pytest.mark.parametrize("dtype", INTEGER_DTYPES)
+def test_a_size_is_an_operand_of_every_integer_dtype(dtype):
+    """Replayed with another size; one the dtype does not hold is refused as eager refuses it."""
+    function = tc.trace(lambda x, y: x[:2] + y.shape[0])
+    for size in (5, 5, 7, 0, 1, 127):
+        expected = np.arange(2, dtype=dtype) + np.array(size, dtype)
+        assert_same(function(tc.arange(4, dtype=dtype), tc.zeros((size,))), expected)
+    assert function.stats().replays >= 4
+    if np.iinfo(dtype).bits == 8:
+        with pytest.raises(OverflowError):
+            tc.arange(4, dtype=dtype) + tc.trace(lambda y: y)(tc.zeros((300,))).shape[0]
+        with pytest.raises(OverflowError):
+            function(tc.arange(4, dtype=dtype), tc.zeros((300,)))
+
+
+@pytest.mark.parametrize("dtype", INTEGER_DTYPES)
+def test_a_size_beside_a_small_dtype_ends_no_segment(dtype):
+    """The size was once read as a number here, and the replay of what follows ran into itself."""
+
+    def body(y, z, mask, bound):
+        part = z.reshape(-1)[1:]
+        kept = tc.logical_not(mask)
+        _ = y + kept.shape[0]
+        flat = part[:bound].reshape(-1)
+        y[kept, 0] = bound
+        return (flat,)
+
+    function = tc.trace(body)
+    for _ in range(3):
+        y, z = tc.ones((5, 5), dtype=dtype), tc.arange(5, dtype="int32")
+        (flat,) = function(y, z, tc.zeros((5,), dtype="bool"), tc.tensor(2, dtype=dtype))
+        assert_same(flat, np.array([1, 2], "int32"))
