@@ -87,12 +87,25 @@ def test_unit_tests(program):
     assert " PASSED " in done.stdout
 
 
-def test_a_wrong_bit_is_seen(tmp_path):
+def dump_square(folder, x):
     function = tc.trace(lambda x: x * x)
-    x = np.float32([1.5, -0.0, np.nan])
     function(tc.tensor(x))
-    function.dump(tmp_path / "square.trc", targets=(), arg_names=["x"], output_names=["y"])
-    np.save(tmp_path / "x.npy", x)
+    function.dump(folder / "square.trc", targets="cpu:aarch64", arg_names=["x"], output_names=["y"])
+    np.save(folder / "x.npy", x)
+
+
+@pytest.mark.parametrize("section, launches", [("portable", 0), ("aarch64-neon", 1)])
+def test_the_native_section_runs_compiled_kernels(tmp_path, section, launches):
+    dump_square(tmp_path, np.arange(1000, dtype=np.float32))
+    done = emulated(BUILD / "bin/tracert-run", "run", tmp_path / "square.trc", f"--input=x=@{tmp_path / 'x.npy'}",
+                    f"--section={section}", "--print-statistics")
+    assert done.returncode == 0, done.stderr
+    assert f"section {section}," in done.stdout and f"launches run {launches}, launches replaced 0," in done.stdout
+
+
+def test_a_wrong_bit_is_seen(tmp_path):
+    x = np.float32([1.5, -0.0, np.nan])
+    dump_square(tmp_path, x)
     for wrong_bits, code in ((0, 0), (1, 2)):
         np.save(tmp_path / "y.npy", ((x * x).view(np.uint32) ^ np.uint32([wrong_bits, 0, 0])).view(np.float32))
         done = emulated(BUILD / "bin/tracert-run", "run", tmp_path / "square.trc", f"--input=x=@{tmp_path / 'x.npy'}",
