@@ -45,7 +45,7 @@ Result<Value> castTo(Value value, DType dtype);
 Result<Value> sizeAs(Value size, DType dtype);
 
 /// Any op of family Elementwise, Compare, Logical or Select: promotion, casts, dispatch.
-/// True division and float functions of integers give float32 (of int64: float64).
+/// True division and float functions of integers give float32 (of 64 bits: float64).
 Result<Value> pointwise(tracert::OpKind kind, std::span<const Operand> operands);
 /// x op= y: the result of `pointwise` cast to x's dtype, which must be a same-kind cast and x's
 /// shape, written to x.
