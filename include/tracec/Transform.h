@@ -66,7 +66,7 @@ public:
   explicit Next(const StackEntry *entry) : entry(entry) {}
   Result<Values> apply(const OpCall &call, std::span<const Value> operands) const;
   Result<Value> readCell(Cell &cell) const;
-  Status writeCell(Cell &cell, const Value &value) const;
+  Status writeCell(Cell &cell, Value value) const;
   Result<Value> readView(const Cell &cell, const void *path) const;
   Result<Value> onHostData(Value value) const;
   Result<Value> onScalar(const PythonScalar &scalar, Value value) const;

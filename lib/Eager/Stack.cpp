@@ -193,8 +193,11 @@ Result<Value> Next::readCell(Cell &cell) const {
   return entry->below->transform->readCell(cell, Next(entry->below));
 }
 
-Status Next::writeCell(Cell &cell, const Value &value) const {
-  return entry->below->transform->writeCell(cell, settled(value), Next(entry->below));
+Status Next::writeCell(Cell &cell, Value value) const {
+  if (value->wrapping()) {
+    value = Value(settled(value));
+  }
+  return entry->below->transform->writeCell(cell, std::move(value), Next(entry->below));
 }
 
 Result<Value> Next::readView(const Cell &cell, const void *path) const {

@@ -24,7 +24,6 @@ using tracert::OutputDef;
 using tracert::OwnedTensor;
 using tracert::Program;
 using tracert::SectionChoice;
-using tracert::Target;
 using tracert::ValueDef;
 
 namespace {

@@ -46,6 +46,7 @@ struct DimNode : llvm::FoldingSetNode {
   llvm::SmallVector<DimExpr, 2> operands;
 
   AtomKind kind() const { return static_cast<AtomKind>(key[0]); }
+  // NOLINTNEXTLINE(readability-identifier-naming): FoldingSet asks for this name.
   void Profile(llvm::FoldingSetNodeID &id) const {
     if (isAtom) {
       profileAtom(id, key, operands);

@@ -1,6 +1,7 @@
 #include "trace/Transforms/FusionPlan.h"
 
 #include <queue>
+#include <utility>
 
 using namespace mlir;
 
@@ -181,8 +182,7 @@ void FusionPlan::placeSingle(Operation *op) {
       Group &before = groups[root(reader)];
       before.lowestReader = std::min(before.lowestReader, group.level);
     }
-    group.readersBefore = std::move(readers);
-    readers.clear();
+    group.readersBefore = std::exchange(readers, {});
   }
   noteReads(op, node);
   groupOfOp[op] = node;

@@ -126,8 +126,9 @@ static std::optional<RelativeField> relativeField(uint16_t machine, uint64_t typ
       return RelativeField{4, 32};
     case ELF::R_X86_64_PC64:
       return RelativeField{8, 64};
+    default:
+      return std::nullopt;
     }
-    return std::nullopt;
   }
   switch (type) {
   case ELF::R_AARCH64_PREL32:
@@ -144,8 +145,9 @@ static std::optional<RelativeField> relativeField(uint16_t machine, uint64_t typ
     return RelativeField{4, 14, 5, 2};
   case ELF::R_AARCH64_ADR_PREL_LO21:
     return RelativeField{4, 19, 5, 2, true};
+  default:
+    return std::nullopt;
   }
-  return std::nullopt;
 }
 
 /// False when the value does not fit.

@@ -5,7 +5,6 @@
 using namespace mlir;
 using namespace tracec;
 using namespace tracec::kernel;
-using tracert::DType;
 using tracert::KernelFrame;
 
 KernelLowering::KernelLowering(FuncOp func, const LaneConfig &config)
@@ -174,7 +173,7 @@ void KernelLowering::emitKernel() {
   LLVM::ReturnOp::create(builder, loc, result);
 }
 
-KernelLowering::Values KernelLowering::emitLevel(size_t level, NestPoint point,
+KernelLowering::Values KernelLowering::emitLevel(size_t level, const NestPoint &point,
                                                  ValueRange carried) {
   bool carries = mask || !reductions.empty();
   if (carries && carried.empty() && level == carryLevel) {

@@ -54,7 +54,7 @@ private:
   void readFrame();
   mlir::LogicalResult planReductions();
   void emitKernel();
-  Values emitLevel(size_t level, NestPoint point, mlir::ValueRange carried);
+  Values emitLevel(size_t level, const NestPoint &point, mlir::ValueRange carried);
   Values emitLoop(size_t level, const NestPoint &point, mlir::ValueRange carried);
   Values emitVectorLoop(size_t level, NestPoint point, mlir::ValueRange carried);
   NestPoint enter(const NestPoint &point, int64_t axis, mlir::Value index);

@@ -13,7 +13,6 @@ namespace tracec {
 
 using tracert::InputDef;
 using tracert::kNoIndex;
-using tracert::Program;
 
 namespace {
 

@@ -30,7 +30,7 @@ std::string maskKernel(DType dtype) {
     kernel.compact %3 where %1 to %p : !kernel.access<compact_store i64 zero>
     kernel.store %2 to %all : !kernel.access<store T contiguous>
   })";
-  for (auto [from, to] : {std::pair<std::string, std::string>{"T", type}, {"S", sumType}}) {
+  for (const auto &[from, to] : {std::pair<std::string, std::string>{"T", type}, {"S", sumType}}) {
     for (const char *end : {" ", ",", ")", "\n"}) {
       for (const char *start : {" ", "("}) {
         std::string pattern = start + from + end;

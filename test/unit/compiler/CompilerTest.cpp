@@ -61,7 +61,7 @@ struct Tensor {
 };
 
 /// Values that are neither sorted nor symmetric, the same for every call.
-Tensor makeTensor(TensorType type, uint32_t seed) {
+Tensor makeTensor(const TensorType &type, uint32_t seed) {
   Tensor tensor{type, std::vector<char>(static_cast<size_t>(type.byteCount()) + kBufferSlack)};
   uint32_t state = seed * 2654435761u + 1;
   for (int64_t i = 0; i < type.elementCount(); ++i) {
@@ -97,7 +97,7 @@ RunResult runSection(std::shared_ptr<const Program> program, SectionChoice secti
   RunResult result;
   ExecutorOptions options;
   options.section = section;
-  auto executor = Executor::create(program, options);
+  auto executor = Executor::create(std::move(program), options);
   if (!executor.ok()) {
     result.status = executor.status();
     return result;

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstring>
 #include <random>
 
@@ -185,7 +186,7 @@ std::string differenceText(const TensorView &got, Held &want) {
   const auto *a = static_cast<const float *>(got.data);
   const auto *b = reinterpret_cast<const float *>(want.bytes.data());
   for (int64_t i = 0, shown = 0; i < want.type.elementCount() && shown < 4; ++i) {
-    if (std::memcmp(a + i, b + i, sizeof(float)) != 0) {
+    if (std::bit_cast<uint32_t>(a[i]) != std::bit_cast<uint32_t>(b[i])) {
       text += " [" + std::to_string(i) + "] " + std::to_string(a[i]) + " against " +
               std::to_string(b[i]);
       ++shown;

@@ -5,7 +5,6 @@
 
 using namespace tracec;
 using namespace tracec::test;
-using tracert::OpKind;
 
 TEST(Recorder, ANewValueIsNotTakenForADroppedOneAtTheSameAddress) {
   auto function = TracedFunction::create({});

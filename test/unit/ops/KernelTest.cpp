@@ -122,7 +122,8 @@ TEST(Pointwise, largeTensorsWithThreads) {
     auto sum = runOp(contextFor(target, &pool), {OpKind::add, {}}, {turned, b.view});
     ASSERT_TRUE(sum.ok());
     for (int64_t i = 0; i < 401 * 701; ++i) {
-      ASSERT_EQ((*sum)[0].at(i), a.at(i % 701 * 401 + i / 701) + double(i / 701));
+      int64_t row = i / 701;
+      ASSERT_EQ((*sum)[0].at(i), a.at(i % 701 * 401 + row) + double(row));
     }
   }
 }

@@ -12,7 +12,7 @@ namespace {
 OpCall shapeCall(OpKind kind, Dims shape) { return {kind, {AttrValue::ints(std::move(shape))}}; }
 
 /// All factorings of `count` into `rank` sizes, by recursion.
-void factorings(int64_t count, size_t rank, Dims prefix, std::vector<Dims> &out) {
+void factorings(int64_t count, size_t rank, const Dims &prefix, std::vector<Dims> &out) {
   if (rank == 0) {
     if (count == 1) {
       out.push_back(prefix);

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 using namespace tracert;
@@ -28,10 +29,13 @@ MappedMemory mappedMemory() {
   MappedMemory memory;
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
-    unsigned long begin, end, inode;
-    char rights[5];
-    EXPECT_EQ(std::sscanf(line.c_str(), "%lx-%lx %4s %*s %*s %lu", &begin, &end, rights, &inode),
-              4);
+    // begin-end rights offset device inode name
+    uint64_t begin = 0, end = 0, inode = 0;
+    char dash = 0;
+    std::string rights, offset, device;
+    std::istringstream fields(line);
+    fields >> std::hex >> begin >> dash >> end >> rights >> offset >> device >> std::dec >> inode;
+    EXPECT_TRUE(fields) << line;
     bool isNamed = line.find('[') != std::string::npos;
     if (rights[2] == 'x' && inode == 0 && !isNamed) {
       memory.codeBytes += end - begin;

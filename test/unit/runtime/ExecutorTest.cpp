@@ -312,7 +312,7 @@ TEST(Executor, ChecksAnOpThatNothingReads) {
   kit.op(OpKind::add, {}, {selected, y});
   kit.output("y", kit.op(OpKind::square, {}, {y}));
   std::unique_ptr<Executor> executor = executorOf(kit.finish());
-  auto result = [&](std::vector<uint8_t> mask) {
+  auto result = [&](const std::vector<uint8_t> &mask) {
     return tryRun(*executor,
                   {iota(DType::Float32, {4}), boolTensor({4}, mask), tensor<float>({2}, {2, 3})});
   };

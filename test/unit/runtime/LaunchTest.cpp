@@ -80,7 +80,7 @@ struct AddProgram {
 TEST(Launch, FlatKernelOverContiguousInputs) {
   SKIP_WITHOUT_V3();
   AddProgram made(/*isFlat=*/true);
-  for (Dims shape : {Dims{3, 5}, Dims{0, 4}, Dims{1, 1}, Dims{100, 33}}) {
+  for (const Dims &shape : {Dims{3, 5}, Dims{0, 4}, Dims{1, 1}, Dims{100, 33}}) {
     Tensors inputs{iota(DType::Float32, shape), iota(DType::Float32, shape, 7)};
     EXPECT_EQ(run(made.program, inputs, native()), *reference(*made.program, inputs));
   }

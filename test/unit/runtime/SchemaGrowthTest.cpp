@@ -91,7 +91,7 @@ template <class Fill> Result<std::shared_ptr<const Program>> loadWith(Fill fill)
       {{SegmentKind::Code, code}}));
 }
 
-template <class Fill> void expectBad(Fill fill, StatusCode code, const std::string &text) {
+template <class Fill> void expectBad(const Fill &fill, StatusCode code, const std::string &text) {
   Status status = loadWith(fill).status();
   EXPECT_EQ(status.code(), code) << status.message();
   EXPECT_NE(status.message().find(text), std::string::npos) << status.message();
@@ -229,7 +229,7 @@ TEST(SchemaGrowth, OpsWithBlocksAreRefused) {
 }
 
 fb::Offset<schema::DimExprDef> exprOf(Builder &builder, uint8_t kind, int64_t value,
-                                      std::vector<uint32_t> operands) {
+                                      const std::vector<uint32_t> &operands) {
   auto list = builder.CreateVector(operands);
   return schema::CreateDimExprDef(builder, kind, value, list);
 }
@@ -242,7 +242,7 @@ TEST(SchemaGrowth, SizesAndGuardsAreCheckedAndIgnored) {
   });
   EXPECT_TRUE(good.ok()) << good.status().message();
   // Uses itself; an operand is missing; no such symbol.
-  for (auto [kind, value, operands] :
+  for (const auto &[kind, value, operands] :
        {std::tuple(2, 0, std::vector<uint32_t>{0, 0}), std::tuple(7, 0, std::vector<uint32_t>{}),
         std::tuple(1, 0, std::vector<uint32_t>{}), std::tuple(1, -1, std::vector<uint32_t>{})}) {
     expectBad(
@@ -279,7 +279,7 @@ TEST(SchemaGrowth, FurtherFunctionsAreCheckedAndIgnored) {
 }
 
 TEST(SchemaGrowth, TolerancesAreChecked) {
-  auto vector = [](Builder &builder, std::vector<double> relatives) {
+  auto vector = [](Builder &builder, const std::vector<double> &relatives) {
     Offsets<schema::ToleranceDef> tolerances;
     for (double relative : relatives) {
       tolerances.push_back(schema::CreateToleranceDef(builder, relative));
