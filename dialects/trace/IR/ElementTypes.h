@@ -14,6 +14,21 @@
 
 namespace tracec {
 
+/// The MLIR type of a float dtype; declared only, so that a float dtype without one is an error.
+template <class D> struct FloatElement;
+template <> struct FloatElement<tracert::dtype::f16> {
+  using Type = mlir::Float16Type;
+};
+template <> struct FloatElement<tracert::dtype::bf16> {
+  using Type = mlir::BFloat16Type;
+};
+template <> struct FloatElement<tracert::dtype::f32> {
+  using Type = mlir::Float32Type;
+};
+template <> struct FloatElement<tracert::dtype::f64> {
+  using Type = mlir::Float64Type;
+};
+
 template <class D> mlir::Type elementTypeOf(mlir::MLIRContext *context) {
   constexpr unsigned bits = 8 * sizeof(typename D::Storage);
   if constexpr (tracert::isBoolTag<D>) {
@@ -22,15 +37,8 @@ template <class D> mlir::Type elementTypeOf(mlir::MLIRContext *context) {
     bool isUnsigned = D::category == tracert::DTypeCategory::Unsigned;
     return mlir::IntegerType::get(
         context, bits, isUnsigned ? mlir::IntegerType::Unsigned : mlir::IntegerType::Signless);
-  } else if constexpr (std::is_same_v<D, tracert::dtype::f16>) {
-    return mlir::Float16Type::get(context);
-  } else if constexpr (std::is_same_v<D, tracert::dtype::bf16>) {
-    return mlir::BFloat16Type::get(context);
-  } else if constexpr (std::is_same_v<D, tracert::dtype::f32>) {
-    return mlir::Float32Type::get(context);
   } else {
-    static_assert(std::is_same_v<D, tracert::dtype::f64>, "a float dtype without its MLIR type");
-    return mlir::Float64Type::get(context);
+    return FloatElement<D>::Type::get(context);
   }
 }
 
@@ -39,13 +47,34 @@ inline mlir::Type elementTypeOf(mlir::MLIRContext *context, tracert::DType dtype
                              [&](auto tag) { return elementTypeOf<decltype(tag)>(context); });
 }
 
-/// nullopt for a type that is the element type of no tensor.
-inline std::optional<tracert::DType> dtypeOfElement(mlir::Type type) {
-  for (tracert::DType dtype : tracert::kAllDTypes) {
-    if (elementTypeOf(type.getContext(), dtype) == type) {
-      return dtype;
-    }
+template <class D> bool isFloatElement(mlir::Type type) {
+  if constexpr (tracert::isFloatTag<D>) {
+    return llvm::isa<typename FloatElement<D>::Type>(type);
+  } else {
+    return false;
   }
+}
+
+/// nullopt for a type that is the element type of no tensor. Asks the type, since to make and
+/// compare the type of each dtype would cost the passes a tenth of their time.
+inline std::optional<tracert::DType> dtypeOfElement(mlir::Type type) {
+  if (auto integer = llvm::dyn_cast<mlir::IntegerType>(type)) {
+    unsigned bits = integer.getWidth();
+    if (bits == 1) {
+      return integer.isSignless() ? std::optional(tracert::DType::Bool) : std::nullopt;
+    }
+    if (bits % 8 != 0 || integer.isSigned()) {
+      return std::nullopt;
+    }
+    return tracert::dtypeOf(integer.isUnsigned() ? tracert::DTypeCategory::Unsigned
+                                                 : tracert::DTypeCategory::Signed,
+                            bits / 8);
+  }
+#define TRACERT_DTYPE(name, number, text, tag, ...)                                                \
+  if (isFloatElement<tracert::dtype::tag>(type)) {                                                 \
+    return tracert::DType::name;                                                                   \
+  }
+#include "tracert/DTypes.inc"
   return std::nullopt;
 }
 

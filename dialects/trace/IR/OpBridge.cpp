@@ -150,11 +150,10 @@ StringAttr attrName(MLIRContext *context, std::string_view name) {
 //===----------------------------------------------------------------------===//
 
 std::optional<tracert::OpKind> opKindOf(Operation *op) {
-  if (!isa_and_nonnull<TraceDialect>(op->getDialect())) {
-    return std::nullopt;
+  if (auto *dialect = dyn_cast_or_null<TraceDialect>(op->getDialect())) {
+    return dialect->kindOf(op->getName());
   }
-  StringRef name = op->getName().stripDialect();
-  return tracert::opKindFromName(std::string_view(name.data(), name.size()));
+  return std::nullopt;
 }
 
 const tracert::OpInfo *opInfoOf(Operation *op) {

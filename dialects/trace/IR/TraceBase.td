@@ -26,6 +26,19 @@ def Trace_Dialect : Dialect {
   }];
   let usePropertiesForAttributes = 1;
   let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{
+    /// Of an op of the list; nullopt for structure (constants, groups). Passes ask it of every op
+    /// many times, so it is a lookup by type id and not by name.
+    std::optional<::tracert::OpKind> kindOf(::mlir::OperationName name) const {
+      auto found = kinds.find(name.getTypeID());
+      return found == kinds.end() ? std::nullopt : std::optional(found->second);
+    }
+
+  private:
+    ::llvm::DenseMap<::mlir::TypeID, ::tracert::OpKind> kinds;
+
+  public:
+  }];
 }
 
 //===----------------------------------------------------------------------===//

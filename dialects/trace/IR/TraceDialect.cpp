@@ -21,6 +21,23 @@ using namespace mlir;
 
 namespace tracec::trace {
 
+namespace {
+
+/// The ops of the list by their type ids.
+template <class... Ops> llvm::DenseMap<TypeID, tracert::OpKind> kindsOf() {
+  llvm::DenseMap<TypeID, tracert::OpKind> kinds;
+  auto add = [&](StringRef name, TypeID id) {
+    name.consume_front("trace.");
+    if (auto kind = tracert::opKindFromName(std::string_view(name.data(), name.size()))) {
+      kinds.try_emplace(id, *kind);
+    }
+  };
+  (add(Ops::getOperationName(), TypeID::get<Ops>()), ...);
+  return kinds;
+}
+
+} // namespace
+
 void TraceDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
@@ -33,6 +50,10 @@ void TraceDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "trace/IR/TraceStructure.cpp.inc"
+      >();
+  kinds = kindsOf<
+#define GET_OP_LIST
+#include "trace/IR/TraceOps.cpp.inc"
       >();
 }
 
