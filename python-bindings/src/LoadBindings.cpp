@@ -7,6 +7,7 @@
 #include "TensorObject.h"
 #include "ToPython.h"
 #include "tracec/InterpreterLock.h"
+#include "tracert/Device.h"
 #include "tracert/Element.h"
 #include "tracert/Executor.h"
 #include "tracert/Limits.h"
@@ -330,7 +331,7 @@ Status verifySection(Loaded &loaded, SectionChoice section) {
   return Status();
 }
 
-/// verify() -> {section: "" or what is wrong}, for the sections this machine can run
+/// verify() -> {section: "" or what is wrong}, for the sections this processor can run
 PyObject *verify(PyObject *self, PyObject *) {
   Loaded &loaded = loadedOf(self);
   PyObject *report = PyDict_New();
@@ -345,7 +346,7 @@ PyObject *verify(PyObject *self, PyObject *) {
   };
   check("portable", {SectionChoice::Portable, tracert::kPortable});
   for (const tracert::NativeSection &section : loaded.program->sections) {
-    if (tracert::supports(section.target)) {
+    if (tracert::hostDevice().supports(section.target)) {
       check(tracert::targetName(section.target).data(), {SectionChoice::Native, section.target});
     }
   }

@@ -6,6 +6,7 @@
 #include "tracec/Compiler.h"
 #include "tracec/InterpreterLock.h"
 #include "tracert/CacheLimits.h"
+#include "tracert/Device.h"
 #include "tracert/Executor.h"
 #include "tracert/RecentList.h"
 #include "tracert/ThreadPool.h"
@@ -37,7 +38,7 @@ bool readSection(PyObject *name, Section &section) {
     if (!PyUnicode_Check(name) || PyUnicode_CompareWithASCIIString(name, known.name) != 0) {
       continue;
     }
-    if (!tracert::supports(known.target)) {
+    if (!tracert::hostDevice().supports(known.target)) {
       raiseFormat(PyExc_ValueError, "section '%s' needs a processor with %s", known.name,
                   tracert::targetName(known.target).data());
       return false;
@@ -127,11 +128,11 @@ PyObject *sharedLoops(PyObject *, PyObject *) {
   return PyLong_FromUnsignedLongLong(pool ? pool->sharedLoops() : 0);
 }
 
-/// Names of the sections that this machine can run.
+/// Names of the sections that this processor can run.
 PyObject *runnableSections(PyObject *, PyObject *) {
   PyObject *names = PyList_New(0);
   for (const tracert::NamedTarget &known : tracert::kTargets) {
-    if (!names || !tracert::supports(known.target)) {
+    if (!names || !tracert::hostDevice().supports(known.target)) {
       continue;
     }
     PyObject *name = PyUnicode_FromString(known.target == tracert::kX86V3   ? "v3"

@@ -1,6 +1,7 @@
 // Sessions of the C API.
 #include "CApiHandles.h"
 #include "CallCheck.h"
+#include "tracert/Device.h"
 
 namespace tracert::capi {
 namespace {
@@ -19,15 +20,15 @@ Status checkIndex(const char *what, int32_t index, size_t count) {
 
 /// What the executor will choose, for reports.
 const NativeSection *chosenSection(const Program &program, const SectionChoice &choice) {
-  const NativeSection *chosen = nullptr;
+  if (choice.kind == SectionChoice::Best) {
+    return bestSection(program, hostDevice());
+  }
   for (const NativeSection &section : program.sections) {
-    bool isWanted = choice.kind == SectionChoice::Best ||
-                    (choice.kind == SectionChoice::Native && choice.target == section.target);
-    if (isWanted && supports(section.target) && (!chosen || section.target > chosen->target)) {
-      chosen = &section;
+    if (choice.kind == SectionChoice::Native && choice.target == section.target) {
+      return &section;
     }
   }
-  return chosen;
+  return nullptr;
 }
 
 Result<SectionChoice> sectionChoice(const Program &program, trt_section section) {

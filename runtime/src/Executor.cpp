@@ -6,6 +6,7 @@
 #include "PlanRunner.h"
 #include "tracert/CacheLimits.h"
 #include "tracert/RecentList.h"
+#include "tracert/ThreadPool.h"
 #include "tracert/scalar/FloatMode.h"
 
 #include <algorithm>
@@ -292,22 +293,13 @@ private:
   OpIndex failed = kNoIndex;
 };
 
-const NativeSection *bestSection(const Program &program) {
-  const NativeSection *best = nullptr;
-  for (const NativeSection &section : program.sections) {
-    if (supports(section.target) && (!best || section.target > best->target)) {
-      best = &section;
-    }
-  }
-  return best;
-}
-
-Result<const NativeSection *> chooseSection(const Program &program, const SectionChoice &choice) {
+Result<const NativeSection *> chooseSection(const Program &program, const SectionChoice &choice,
+                                            const Device &device) {
   switch (choice.kind) {
   case SectionChoice::Portable:
     return nullptr;
   case SectionChoice::Best:
-    return bestSection(program);
+    return bestSection(program, device);
   case SectionChoice::Native:
     break;
   }
@@ -315,7 +307,7 @@ Result<const NativeSection *> chooseSection(const Program &program, const Sectio
     if (section.target != choice.target) {
       continue;
     }
-    if (!supports(choice.target)) {
+    if (!device.supports(choice.target)) {
       return Status::unsupported("the section for " + std::string(targetName(choice.target)) +
                                  " cannot run on this processor; use the portable section")
           .withAdvice("use section=\"best\" or section=\"portable\": the bits are the same");
@@ -336,7 +328,8 @@ Result<std::unique_ptr<Executor>> createExecutor(std::shared_ptr<const Program> 
                                                  const ExecutorOptions &options) {
   TRACERT_TRY(checkTargetLimit());
   ExecutorCore core;
-  TRACERT_ASSIGN(core.section, chooseSection(*program, options.section));
+  core.device = &hostDevice();
+  TRACERT_ASSIGN(core.section, chooseSection(*program, options.section, *core.device));
   core.pool = options.pool ? options.pool : &processThreadPool();
   core.allocator = options.allocator ? options.allocator : &processAllocator();
   if (options.memoryLimit != 0) {
@@ -348,8 +341,8 @@ Result<std::unique_ptr<Executor>> createExecutor(std::shared_ptr<const Program> 
     if (options.section.kind == SectionChoice::Native) {
       core.target = options.section.target;
     }
-    Result<std::shared_ptr<const NativeCode>> code =
-        core.section->sharedCode.map(core.section->code, core.section->codeHash);
+    Result<std::shared_ptr<const DeviceCode>> code =
+        core.section->sharedCode.load(*core.device, core.section->code, core.section->codeHash);
     if (code.ok()) {
       core.code = std::move(code).value();
       core.schedule = core.section->blocks[0].instructions;

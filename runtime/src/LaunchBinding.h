@@ -8,9 +8,8 @@
 /// then replaced by its ops.
 #pragma once
 
-#include "tracert/Allocator.h"
+#include "tracert/Device.h"
 #include "tracert/KernelAbi.h"
-#include "tracert/Program.h"
 
 #include <optional>
 #include <span>
@@ -37,40 +36,6 @@ struct PlanValue {
   bool isReady = false;
 
   bool hasMemory() const { return state == ValueState::Static || isReady; }
-};
-
-/// A reduction whose blocks the executor joins after the kernel.
-struct PartialJoin {
-  size_t access = 0;
-  const ReductionInfo *reduction = nullptr;
-  /// Of the reduction's operand.
-  DType operand = DType::Float32;
-  int64_t blockCount = 0;
-  ValueId value = 0;
-  TensorView result;
-  /// In the launch's partials buffer.
-  size_t byteOffset = 0;
-};
-
-struct BoundLaunch {
-  const KernelDef *kernel = nullptr;
-  KernelEntry entry = nullptr;
-  /// kNoIndex: the pointer is into the partials buffer, at `pointerOffsets`.
-  std::vector<ValueId> pointerSources;
-  std::vector<void *> pointers;
-  std::vector<int64_t> pointerOffsets;
-  Dims domain;
-  std::vector<int64_t> strides;
-  std::vector<int64_t> gathers;
-  std::vector<PartialJoin> joins;
-  size_t partialBytes = 0;
-  /// Range of begin and end.
-  int64_t splitCount = 0;
-  bool isWorthThreads = false;
-  /// Any part of [0, splitCount) may be run by itself.
-  bool canSplit = false;
-  /// An estimate.
-  double nanosecondsPerPart = 0;
 };
 
 enum class BindOutcome : uint8_t { Bound, NotFitting };

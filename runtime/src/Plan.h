@@ -10,7 +10,6 @@
 
 #include "BudgetAllocator.h"
 #include "LaunchBinding.h"
-#include "NativeCode.h"
 #include "tracert/Executor.h"
 #include "tracert/RunControl.h"
 
@@ -40,8 +39,11 @@ struct ExecutorCore {
   std::shared_ptr<const Program> program;
   /// Null: the portable section.
   const NativeSection *section = nullptr;
+  /// Where the section runs.
+  Device *device = nullptr;
+  DeviceUse use;
   /// Null without a section.
-  std::shared_ptr<const NativeCode> code;
+  std::shared_ptr<const DeviceCode> code;
   ThreadPool *pool = nullptr;
   Allocator *allocator = nullptr;
   /// The same, when memory has a limit.

@@ -390,7 +390,7 @@ private:
       }
       return replaceLaunch(covered);
     }
-    bound->entry = core.code->entry(kernel.codeOffset);
+    TRACERT_ASSIGN(bound->entry, core.code->kernel(kernel));
     Step step;
     step.kind = StepKind::Launch;
     step.instruction = instruction;

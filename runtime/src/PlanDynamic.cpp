@@ -318,10 +318,8 @@ Status PlanRunner::runDynamicLaunch(Plan &plan, Step &step, OpIndex &failedOp) {
     releaseInnerValues(plan, instruction);
     return recheckPending(plan, failedOp);
   }
-  step.launch->entry = core.code->entry(kernel.codeOffset);
-  if (!hasScratch) {
-    TRACERT_TRY(launches.reserve(*core.allocator, core.pool ? core.pool->threadCount() : 1));
-    hasScratch = true;
+  if (!step.launch->entry) {
+    TRACERT_ASSIGN(step.launch->entry, core.code->kernel(kernel));
   }
   BufferRef partials;
   if (step.launch->partialBytes > 0) {
@@ -336,9 +334,8 @@ Status PlanRunner::runDynamicLaunch(Plan &plan, Step &step, OpIndex &failedOp) {
       }
     }
   }
-  ++launchCount;
-  LaunchOutcome result =
-      launches.run(*step.launch, partials ? partials->data() : nullptr, core.pool);
+  LaunchOutcome result;
+  TRACERT_TRY(launch(*step.launch, partials ? partials->data() : nullptr, result));
   TRACERT_TRY(core.checkControl());
   if (result.isIndexError) {
     return badIndexIn(kernel);

@@ -1,5 +1,7 @@
 #include "PlanRunner.h"
 
+#include "tracert/ThreadPool.h"
+
 namespace tracert {
 
 Status PlanRunner::bind(Plan &plan, std::span<const TensorView> inputs) {
@@ -145,14 +147,22 @@ Status PlanRunner::runLaunch(Step &step) {
   for (size_t i = 0; i < step.operands.size(); ++i) {
     copyView(core.copyContext(), step.operands[i], step.results[i]);
   }
-  if (!hasScratch) {
-    TRACERT_TRY(launches.reserve(*core.allocator, core.pool ? core.pool->threadCount() : 1));
-    hasScratch = true;
+  LaunchOutcome outcome;
+  TRACERT_TRY(launch(*step.launch, step.partials, outcome));
+  if (!outcome.isIndexError) [[likely]] {
+    return {};
+  }
+  TRACERT_TRY(core.checkControl());
+  return badIndexIn(*step.launch->kernel);
+}
+
+Status PlanRunner::launch(const BoundLaunch &bound, void *partials, LaunchOutcome &outcome) {
+  if (!launcher) {
+    int threads = core.pool ? core.pool->threadCount() : 1;
+    TRACERT_ASSIGN(launcher, core.device->makeLauncher(*core.allocator, threads));
   }
   ++launchCount;
-  LaunchOutcome outcome = launches.run(*step.launch, step.partials, core.pool);
-  TRACERT_TRY(core.checkControl());
-  return outcome.isIndexError ? badIndexIn(*step.launch->kernel) : Status();
+  return launcher->run(bound, partials, core.pool, outcome);
 }
 
 Status badIndexIn(const KernelDef &kernel) {

@@ -6,7 +6,6 @@
 /// One runner per executor; not thread safe.
 #pragma once
 
-#include "LaunchRunner.h"
 #include "Plan.h"
 
 namespace tracert {
@@ -42,6 +41,7 @@ private:
   Status runLibraryKernel(OpIndex op, std::span<const TensorView> operands,
                           std::span<const TensorView> results);
   Status runLaunch(Step &step);
+  Status launch(const BoundLaunch &bound, void *partials, LaunchOutcome &outcome);
   Status collectOutputs(Plan &plan, std::vector<OwnedTensor> &outputs);
   /// The tensors are the caller's: they count no longer.
   void handOver(std::vector<OwnedTensor> &tensors);
@@ -64,8 +64,8 @@ private:
 
   const ExecutorCore &core;
   const Program &program;
-  LaunchRunner launches;
-  bool hasScratch = false;
+  /// Made for the first launch.
+  std::unique_ptr<Launcher> launcher;
   BufferRef arena;
   size_t arenaSize = 0;
   /// Per value.

@@ -153,11 +153,12 @@ struct Block {
   std::vector<Instruction> instructions;
 };
 
-class NativeCode;
+class Device;
+class DeviceCode;
 
-/// The executable copy of a section's code: made by the first executor that runs the section,
-/// shared by all, unmapped with the last. The one part of a Program that changes; thread safe. A
-/// copy of a section starts without one, since its code may be changed.
+/// A section's code where it can run: loaded by the first executor of a device that runs the
+/// section, shared by all of that device, unloaded with the last. The one part of a Program that
+/// changes; thread safe. A copy of a section starts without any, since its code may be changed.
 class SharedCode {
 public:
   SharedCode() = default;
@@ -165,17 +166,21 @@ public:
   SharedCode &operator=(const SharedCode &other) {
     if (this != &other) {
       std::lock_guard lock(mutex);
-      mapped.reset();
+      loaded.clear();
     }
     return *this;
   }
-  /// As NativeCode::map, when no executor holds it already.
-  Result<std::shared_ptr<const NativeCode>> map(std::span<const uint8_t> code,
-                                                std::optional<uint64_t> hash) const;
+  /// As Device::load, when no executor of the device holds it already.
+  Result<std::shared_ptr<const DeviceCode>> load(Device &device, std::span<const uint8_t> code,
+                                                 std::optional<uint64_t> hash) const;
 
 private:
+  struct Loaded {
+    const Device *device;
+    std::weak_ptr<const DeviceCode> code;
+  };
   mutable std::mutex mutex;
-  mutable std::weak_ptr<const NativeCode> mapped;
+  mutable std::vector<Loaded> loaded;
 };
 
 struct NativeSection {

@@ -96,7 +96,7 @@ TRACERT_API Target bestTarget();
 /// InvalidArgument when TRACERT_MAX_ISA is set and names no level of this kind of processor;
 /// bestTarget() then ignores it.
 TRACERT_API Status checkTargetLimit();
-/// Whether this machine runs code for `target`.
-inline bool supports(Target target) { return target <= bestTarget(); }
+/// Whether this machine runs code for `target`: its processor, or a registered device (Device.h).
+TRACERT_API bool supports(Target target);
 
 } // namespace tracert

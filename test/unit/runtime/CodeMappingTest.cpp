@@ -20,7 +20,7 @@ constexpr Target kIsa = kX86V3;
   }
 
 struct MappedMemory {
-  /// Executable and of no file: what NativeCode makes. Bytes, since neighbours become one mapping.
+  /// Executable and of no file: what the host loads. Bytes, since neighbours become one mapping.
   size_t codeBytes = 0;
   size_t writableCodeBytes = 0;
 };

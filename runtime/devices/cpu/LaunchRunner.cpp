@@ -1,6 +1,8 @@
-#include "LaunchRunner.h"
+#include "devices/cpu/LaunchRunner.h"
 
+#include "tracert/KernelAbi.h"
 #include "tracert/Limits.h"
+#include "tracert/RunControl.h"
 
 #include <algorithm>
 #include <atomic>
@@ -28,8 +30,8 @@ KernelFrame frameOf(const BoundLaunch &bound, int64_t begin, int64_t end, void *
 #if defined(__clang__)
 __attribute__((no_sanitize("function")))
 #endif
-int32_t callEntry(KernelEntry entry, KernelFrame *frame) {
-  return entry(frame);
+int32_t callEntry(KernelHandle entry, KernelFrame *frame) {
+  return reinterpret_cast<KernelEntry>(entry)(frame);
 }
 
 /// What the threads of one launch share.
@@ -80,23 +82,24 @@ int64_t partsBetweenChecks(bool isChecked, double nanosecondsPerPart) {
 
 } // namespace
 
-Status LaunchRunner::reserve(Allocator &allocator, int threadCount) {
-  slotCount = std::clamp(threadCount, 1, kMaxScratchSlots);
-  scratch =
-      BufferRef(Buffer::allocate(allocator, static_cast<size_t>(slotCount) * kKernelScratchBytes));
-  if (!scratch) {
+Result<std::unique_ptr<Launcher>> LaunchRunner::make(Allocator &allocator, int threadCount) {
+  std::unique_ptr<LaunchRunner> made(new LaunchRunner());
+  made->slotCount = std::clamp(threadCount, 1, kMaxScratchSlots);
+  size_t bytes = static_cast<size_t>(made->slotCount) * kKernelScratchBytes;
+  made->scratch = BufferRef(Buffer::allocate(allocator, bytes));
+  if (!made->scratch) {
     return Status::outOfMemory("no memory for the scratch buffers of compiled kernels");
   }
-  return {};
+  return std::unique_ptr<Launcher>(std::move(made));
 }
 
-LaunchOutcome LaunchRunner::run(const BoundLaunch &bound, void *partials, ThreadPool *pool) {
-  LaunchOutcome outcome;
+Status LaunchRunner::run(const BoundLaunch &bound, void *partials, ThreadPool *pool,
+                         LaunchOutcome &outcome) {
   const RunControl *control = currentRunControl();
   double certain = bound.nanosecondsPerPart * kCertainPartOfEstimate;
   if (control && !bound.canSplit && certain > kNanosecondsBetweenChecks &&
       control->endsBefore(certain)) {
-    return outcome;
+    return {};
   }
   bool isSplit = bound.isWorthThreads && pool && pool->threadCount() > 1;
   bool isChecked =
@@ -131,7 +134,7 @@ LaunchOutcome LaunchRunner::run(const BoundLaunch &bound, void *partials, Thread
                             join.result.data);
     }
   }
-  return outcome;
+  return {};
 }
 
 } // namespace tracert

@@ -1,7 +1,7 @@
-#include "NativeCode.h"
+#include "devices/cpu/NativeCode.h"
 
-#include "ContentHash.h"
-#include "OperatingSystem.h"
+#include "src/ContentHash.h"
+#include "src/OperatingSystem.h"
 
 #include <cstring>
 #include <new>
@@ -38,17 +38,6 @@ Result<std::shared_ptr<const NativeCode>> NativeCode::map(std::span<const uint8_
     return Status::corruptFile("the native code is damaged (content hash)");
   }
   return std::shared_ptr<const NativeCode>(std::move(mapped));
-}
-
-Result<std::shared_ptr<const NativeCode>> SharedCode::map(std::span<const uint8_t> code,
-                                                          std::optional<uint64_t> hash) const {
-  std::lock_guard lock(mutex);
-  if (std::shared_ptr<const NativeCode> shared = mapped.lock()) {
-    return shared;
-  }
-  TRACERT_ASSIGN(std::shared_ptr<const NativeCode> fresh, NativeCode::map(code, hash));
-  mapped = fresh;
-  return fresh;
 }
 
 } // namespace tracert
