@@ -88,6 +88,17 @@ Result<Value> axisSize(const Value &x, const Dims &axes);
 Result<Value> getItem(const Value &x, const std::shared_ptr<const tracert::IndexItems> &items,
                       std::span<const Value> extras);
 
+/// A set with an update (OpInfo::update: incr_subtensor) of x: `value`, cast to x's dtype
+/// (InvalidType unless of the same kind) and broadcast onto x[items] (InvalidArgument), is combined
+/// with the elements there, once for each time that the index names one.
+Result<Value> updated(tracert::OpKind set, const Value &x,
+                      const std::shared_ptr<const tracert::IndexItems> &items, const Operand &value,
+                      std::span<const Value> extras);
+/// The same, written to x.
+Status updateInPlace(tracert::OpKind set, Tensor &x,
+                     const std::shared_ptr<const tracert::IndexItems> &items, const Operand &value,
+                     std::span<const Value> extras);
+
 /// A Python scalar as setitem's right-hand side (semantics §3: int out of range Overflow, float
 /// truncates, NaN to int InvalidArgument, inf to int Overflow).
 Result<Value> setItemScalar(const PythonScalar &scalar, DType dtype);

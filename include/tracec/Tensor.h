@@ -116,6 +116,9 @@ public:
   /// x[items] = value for any index; `value` is cast and broadcast by NumPy's setitem rule.
   Status setItem(const std::shared_ptr<const tracert::IndexItems> &items, Value value,
                  std::span<const Value> extras);
+  /// Becomes the result of `set`, a kTraitSet op, of itself, `value` cast to its dtype and the
+  /// operands of the index; in place where nothing else sees the memory.
+  Status setBy(const OpCall &set, Value value, std::span<const Value> extras);
   /// Makes this handle mean what `other` means.
   void reset(const Tensor &other);
   /// False for const tensors and views made by broadcast_to.

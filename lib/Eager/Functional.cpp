@@ -315,4 +315,39 @@ Result<Value> getItem(const Value &x, const std::shared_ptr<const tracert::Index
   return dispatchOne({kind, {AttrValue::index(items)}}, operands);
 }
 
+namespace {
+
+/// The value of the update `set` of x, in x's dtype.
+Result<Value> updateValue(OpKind set, const Value &x, const Operand &value) {
+  Operand operands[] = {Operand::of(x), value};
+  TRACERT_ASSIGN(DType promoted, promote(operands));
+  if (!isSameKindCast(promoted, x->dtype())) {
+    std::string dtype(dtypeName(x->dtype()));
+    return Status::invalidType("'" + std::string(tracert::opInfo(set).name) + "' of a " + dtype +
+                               " tensor gives " + std::string(dtypeName(promoted)) +
+                               ", which it cannot store; convert the value with .astype(tc." +
+                               dtype + ")");
+  }
+  return operandAs(value, x->dtype());
+}
+
+} // namespace
+
+Result<Value> updated(OpKind set, const Value &x,
+                      const std::shared_ptr<const tracert::IndexItems> &items, const Operand &value,
+                      std::span<const Value> extras) {
+  TRACERT_ASSIGN(Value converted, updateValue(set, x, value));
+  Values operands{x, std::move(converted)};
+  operands.insert(operands.end(), extras.begin(), extras.end());
+  return dispatchOne({set, {AttrValue::index(items)}}, operands);
+}
+
+Status updateInPlace(OpKind set, Tensor &x, const std::shared_ptr<const tracert::IndexItems> &items,
+                     const Operand &value, std::span<const Value> extras) {
+  TRACERT_ASSIGN(Value old, x.read());
+  TRACERT_ASSIGN(Value converted, updateValue(set, old, value));
+  old = Value();
+  return x.setBy({set, {AttrValue::index(items)}}, std::move(converted), extras);
+}
+
 } // namespace tracec

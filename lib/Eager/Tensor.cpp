@@ -346,23 +346,26 @@ Status Tensor::setInPlace(const OpCall &call, std::span<const Value> rest, bool 
 
 Status Tensor::setItem(const std::shared_ptr<const IndexItems> &items, Value value,
                        std::span<const Value> extras) {
+  OpKind kind = items->isBasic() ? OpKind::set_subtensor : OpKind::set_indexing_multi_axis_vec;
+  return setBy({kind, {AttrValue::index(items)}}, std::move(value), extras);
+}
+
+Status Tensor::setBy(const OpCall &set, Value value, std::span<const Value> extras) {
   TRACERT_TRY(checkWritable());
   TRACERT_ASSIGN(Value old, read());
   TRACERT_ASSIGN(value, castTo(std::move(value), old->dtype()));
   old = Value();
-  OpKind kind = items->isBasic() ? OpKind::set_subtensor : OpKind::set_indexing_multi_axis_vec;
-  OpCall call{kind, {AttrValue::index(items)}};
   Values rest{std::move(value)};
   rest.insert(rest.end(), extras.begin(), extras.end());
   bool done = false;
-  TRACERT_TRY(setInPlace(call, rest, &done));
+  TRACERT_TRY(setInPlace(set, rest, &done));
   if (done) {
     return Status();
   }
   TRACERT_ASSIGN(Value current, read());
   Values operands{std::move(current)};
   operands.insert(operands.end(), rest.begin(), rest.end());
-  TRACERT_ASSIGN(Values results, dispatch(call, operands));
+  TRACERT_ASSIGN(Values results, dispatch(set, operands));
   operands.clear();
   return assign(std::move(results.front()));
 }

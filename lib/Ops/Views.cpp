@@ -53,26 +53,25 @@ Result<Handle> reshapeBack(Handle base, Handle part, OpEmitter &emitter) {
 } // namespace
 
 bool canPutBack(const OpCall &view) {
-  return view.kind == OpKind::subtensor || view.kind == OpKind::permute ||
-         view.kind == OpKind::reshape;
+  return view.info().has(tracert::kTraitView) && !view.info().has(tracert::kTraitRepeats);
 }
 
 Result<Handle> putBack(const OpCall &view, std::span<const Handle> operands, Handle part,
                        OpEmitter &emitter) {
-  switch (view.kind) {
-  case OpKind::subtensor:
+  const tracert::OpInfo &info = view.info();
+  if (info.isBasicRead()) {
     return putSubtensorBack(view, operands, part, emitter);
-  case OpKind::permute:
-    return permuteBack(view, part, emitter);
-  case OpKind::reshape:
-    return reshapeBack(operands[0], part, emitter);
-  default:
-    return Status::invalidArgument("this view is read-only (it was made by '" +
-                                   std::string(view.info().name) +
-                                   "'); write to a copy of it instead");
   }
+  if (info.has(tracert::kTraitPermutes)) {
+    return permuteBack(view, part, emitter);
+  }
+  if (info.has(tracert::kTraitKeepsOrder)) {
+    return reshapeBack(operands[0], part, emitter);
+  }
+  return Status::invalidArgument("this view is read-only (it was made by '" +
+                                 std::string(info.name) + "'); write to a copy of it instead");
 }
 
-bool putsBackReordered(const OpCall &view) { return view.kind == OpKind::permute; }
+bool putsBackReordered(const OpCall &view) { return view.info().has(tracert::kTraitPermutes); }
 
 } // namespace tracec

@@ -57,6 +57,20 @@ PyObject *reduction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *kwnam
              : nullptr;
 }
 
+#define TRACEC_SET_UPDATE(function, method, opKind, text)                                          \
+  constexpr char kUpdate_##function[] = #function;
+#include "../generated/UpdateFunctions.inc"
+#undef TRACEC_SET_UPDATE
+
+template <OpKind kind, const char *name>
+PyObject *updateFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
+  static constexpr Parameters<3> kParameters{name, {"x", "index", "value"}, 3};
+  PyObject *bound[3];
+  return kParameters.bind(args, nargs, kwnames, bound)
+             ? updateTensor(kind, name, bound[0], bound[1], bound[2])
+             : nullptr;
+}
+
 PyObject *castFunction(PyObject *, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
   static constexpr Parameters<2> kParameters{"cast", {"x", "dtype"}, 2};
   PyObject *bound[2];
@@ -191,6 +205,11 @@ PyMethodDef moduleFunctions[] = {
    #pythonName "(x, " parameters ")\n--\n\n" text},
 #include "../generated/ReductionFunctions.inc"
 #undef TRACEC_REDUCTION
+#define TRACEC_SET_UPDATE(function, method, opKind, text)                                          \
+  {#function, cast(updateFunction<OpKind::opKind, kUpdate_##function>), kKeywords,                 \
+   #function "(x, index, value)\n--\n\n" text},
+#include "../generated/UpdateFunctions.inc"
+#undef TRACEC_SET_UPDATE
     {"cast", cast(castFunction), kKeywords,
      "cast(x, dtype)\n--\n\nElements converted to another dtype."},
     {"reshape", cast(shapeFunction<reshapeOf>), kKeywords,

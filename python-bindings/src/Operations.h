@@ -26,6 +26,12 @@ PyObject *copyTensor(PyObject *x, bool keepsConst);
 PyObject *rebuildTensor(PyObject *module, PyObject *state);
 extern PyObject *rebuildFunction;
 
+/// A set with an update (OpInfo::update) as a new tensor, and in place, which gives None.
+PyObject *updateTensor(tracert::OpKind set, const char *function, PyObject *x, PyObject *index,
+                       PyObject *value);
+PyObject *updateTensorInPlace(tracert::OpKind set, const char *function, PyObject *x,
+                              PyObject *index, PyObject *value);
+
 extern PyMethodDef moduleFunctions[]; // Functions.cpp
 extern PyMethodDef createFunctions[]; // Create.cpp
 

@@ -422,7 +422,57 @@ PyObject *nextRow(PyObject *self) {
                                           : nullptr;
 }
 
+/// What an update of a tensor takes, read from Python.
+struct Update {
+  Value x;
+  ParsedIndex parsed;
+  std::shared_ptr<const IndexItems> items;
+  Operand value;
+
+  /// False with an exception set.
+  bool read(PyObject *tensor, PyObject *index, PyObject *given, const char *function) {
+    PyObject *objects[] = {tensor, given};
+    Operand operands[2];
+    if (!readOperands(objects, 2, function, operands)) {
+      return false;
+    }
+    if (operands[0].isScalar) {
+      return fail(Status::invalidType("'" + std::string(function) +
+                                      "' expects a tensor to change, got a number"));
+    }
+    x = std::move(operands[0].value);
+    value = std::move(operands[1]);
+    size_t rank = x->shape().size();
+    if (!parsed.read(index, rank)) {
+      return false;
+    }
+    items = normalize(parsed, rank);
+    return items != nullptr;
+  }
+};
+
 } // namespace
+
+PyObject *updateTensor(OpKind set, const char *function, PyObject *x, PyObject *index,
+                       PyObject *value) {
+  Update update;
+  if (!update.read(x, index, value, function)) {
+    return nullptr;
+  }
+  return wrapResult(updated(set, update.x, update.items, update.value, update.parsed.extras));
+}
+
+PyObject *updateTensorInPlace(OpKind set, const char *function, PyObject *x, PyObject *index,
+                              PyObject *value) {
+  Update update;
+  if (!update.read(x, index, value, function)) {
+    return nullptr;
+  }
+  // Its reference would keep the tensor from being changed in place.
+  update.x = Value();
+  Status status = updateInPlace(set, tensorOf(x), update.items, update.value, update.parsed.extras);
+  return status.ok() ? Py_NewRef(Py_None) : raise(status);
+}
 
 PyObject *iterateTensor(PyObject *self) {
   Py_ssize_t count = length(self);

@@ -40,6 +40,20 @@ PyObject *reduction(PyObject *self, FastArgs args, Py_ssize_t nargs, PyObject *k
              : nullptr;
 }
 
+#define TRACEC_SET_UPDATE(function, method, opKind, text)                                          \
+  constexpr char kUpdate_##method[] = #method;
+#include "../generated/UpdateFunctions.inc"
+#undef TRACEC_SET_UPDATE
+
+template <OpKind kind, const char *name>
+PyObject *updateMethod(PyObject *self, FastArgs args, Py_ssize_t nargs, PyObject *kwnames) {
+  static constexpr Parameters<2> kParameters{name, {"index", "value"}, 2};
+  PyObject *bound[2];
+  return kParameters.bind(args, nargs, kwnames, bound)
+             ? updateTensorInPlace(kind, name, self, bound[0], bound[1])
+             : nullptr;
+}
+
 PyObject *reshapeMethod(PyObject *self, FastArgs args, Py_ssize_t nargs) {
   std::vector<SizeArg> sizes;
   return readShapeArguments(args, nargs, sizes) ? reshapeOf(self, sizes) : nullptr;
@@ -255,6 +269,11 @@ PyMethodDef tensorMethods[] = {
    #pythonName "(" parameters ")\n\n" text},
 #include "../generated/ReductionFunctions.inc"
 #undef TRACEC_REDUCTION
+#define TRACEC_SET_UPDATE(function, method, opKind, text)                                          \
+  {#method, cast(updateMethod<OpKind::opKind, kUpdate_##method>), kKeywords,                       \
+   #method "(index, value)\n\nIn place; returns None. " text},
+#include "../generated/UpdateFunctions.inc"
+#undef TRACEC_SET_UPDATE
     {"reshape", cast(reshapeMethod), kFast,
      "reshape(*shape)\n\nThe same elements under another shape; a view when strides allow."},
     {"broadcast_to", cast(broadcastMethod), kFast,

@@ -94,8 +94,73 @@ void gatherSelected(const KernelContext &context, const IndexSelection &selectio
             });
 }
 
+namespace {
+
+/// What a scatter does with a value and the element that it meets.
+class ScatterLoops {
+public:
+  /// `block` walks the axes after the index arrays: strides of the value, then of the target.
+  ScatterLoops(const KernelContext &context, DType dtype, std::optional<OpKind> update,
+               const LoopNest &block, bool isOneElement)
+      : dtype(dtype), block(block), isOneElement(isOneElement) {
+    if (update) {
+      const KernelCores &cores = kernelCores(context.target);
+      int16_t row = opInfo(*update).elementwiseIndex;
+      elementLoop = cores.update[row][dtypeNumber(dtype)];
+      rowLoop = cores.elementwise[row][dtypeNumber(dtype)];
+    }
+  }
+
+  /// Of an update whether there are kernels for the dtype.
+  bool has(std::optional<OpKind> update) const { return !update || (elementLoop && rowLoop); }
+
+  void run(const char *from, int64_t valueStride, char *to, const int64_t *offsets,
+           int64_t count) const {
+    if (isOneElement && elementLoop) {
+      elementLoop(from, valueStride, to, offsets, count);
+      return;
+    }
+    visitElementBits(dtype, [&](auto type) {
+      using T = decltype(type);
+      for (int64_t j = 0; j < count; ++j, from += valueStride) {
+        if (offsets[j] == IndexSelection::kDropped) {
+          continue;
+        }
+        if (isOneElement) {
+          *reinterpret_cast<T *>(to + offsets[j]) = *reinterpret_cast<const T *>(from);
+          continue;
+        }
+        char *const base[] = {const_cast<char *>(from), to + offsets[j]};
+        block.forRows(base, 0, block.rowCount(), [&](char *const *at) { runRow<T>(at); });
+      }
+    });
+  }
+
+private:
+  template <class T> void runRow(char *const *at) const {
+    if (rowLoop) {
+      const void *inputs[] = {at[1], at[0]};
+      int64_t strides[] = {block.rowStride(1), block.rowStride(0)};
+      rowLoop(inputs, strides, at[1], block.rowStride(1), block.rowLength());
+      return;
+    }
+    for (int64_t i = 0; i < block.rowLength(); ++i) {
+      *reinterpret_cast<T *>(at[1] + i * block.rowStride(1)) =
+          *reinterpret_cast<const T *>(at[0] + i * block.rowStride(0));
+    }
+  }
+
+  DType dtype;
+  const LoopNest &block;
+  bool isOneElement;
+  UpdateLoop elementLoop = nullptr;
+  ElementwiseLoop rowLoop = nullptr;
+};
+
+} // namespace
+
 Status scatterSelected(const KernelContext &context, const IndexSelection &selection,
-                       TensorView value) {
+                       TensorView value, std::optional<OpKind> update) {
   const IndexAccess &access = selection.access();
   Parts parts(access);
   int64_t positions = selection.positionCount();
@@ -126,33 +191,16 @@ Status scatterSelected(const KernelContext &context, const IndexSelection &selec
   Dims valueAfter = part(value.strides, access.advancedEnd, value.rank());
   LoopNest block(parts.after, {&valueAfter, &parts.afterStrides});
   const int64_t *offsets = selection.offsets();
-  auto scatterPart = [&](const char *from, char *to, int64_t first, int64_t last) {
-    visitElementBits(value.dtype, [&](auto type) {
-      using T = decltype(type);
-      for (int64_t j = first; j < last; ++j, from += valueStride) {
-        if (offsets[j] == IndexSelection::kDropped) {
-          continue;
-        }
-        if (parts.afterCount == 1) {
-          *reinterpret_cast<T *>(to + offsets[j]) = *reinterpret_cast<const T *>(from);
-          continue;
-        }
-        char *const base[] = {const_cast<char *>(from), to + offsets[j]};
-        block.forRows(base, 0, block.rowCount(), [&](char *const *at) {
-          for (int64_t i = 0; i < block.rowLength(); ++i) {
-            *reinterpret_cast<T *>(at[1] + i * block.rowStride(1)) =
-                *reinterpret_cast<const T *>(at[0] + i * block.rowStride(0));
-          }
-        });
-      }
-    });
-  };
+  ScatterLoops loops(context, value.dtype, update, block, parts.afterCount == 1);
+  if (!loops.has(update)) {
+    return Status::internal("a set has no kernel for " + std::string(dtypeName(value.dtype)));
+  }
   // Many positions may name the same few elements, so their number says nothing about memory.
   auto scatterRun = [&](const char *from, char *to) {
-    runChecked(0, positions, itemCost(parts.afterCount, elementSize),
-               [&](int64_t first, int64_t last) {
-                 scatterPart(from + first * valueStride, to, first, last);
-               });
+    runChecked(
+        0, positions, itemCost(parts.afterCount, elementSize), [&](int64_t first, int64_t last) {
+          loops.run(from + first * valueStride, valueStride, to, offsets + first, last - first);
+        });
   };
   // Threads never share the positions of one place before them: their order decides who wins.
   double cost = static_cast<double>(positions) * itemCost(parts.afterCount, elementSize);

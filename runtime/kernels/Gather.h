@@ -14,9 +14,10 @@ void gatherSelected(const KernelContext &context, const IndexSelection &selectio
                     const TensorView &result);
 
 /// Writes `value`, which has the indexed shape (any strides), to the selected elements. Positions
-/// are written in C order, so the last of equal ones wins.
+/// are visited in C order, so the last of equal ones wins; with `update` (OpInfo::update) each
+/// element is combined with the value instead, once for every position that names it.
 Status scatterSelected(const KernelContext &context, const IndexSelection &selection,
-                       TensorView value);
+                       TensorView value, std::optional<OpKind> update);
 
 /// The most common read, one index array and elements of one axis, in one pass: result[j] =
 /// base[index[j]]. False when an index is out of range; the result is of no use then.

@@ -10,7 +10,7 @@ namespace tracert::kernels {
 Status runGuard(const KernelContext & /*context*/, const OpCall &call, Views operands,
                 Views results) {
   std::memset(results[0].data, 0, sizeof(int64_t));
-  if (call.kind != OpKind::guard_fits) {
+  if (call.info().has(kTraitSizeOnly)) {
     return {};
   }
   int64_t integer = integerAt(operands[0].data, operands[0].dtype);

@@ -29,7 +29,7 @@ template <class T> int64_t toIndex(T element) {
 class IndexSelection {
 public:
   /// An element that an unchecked write drops.
-  static constexpr int64_t kDropped = INT64_MIN;
+  static constexpr int64_t kDropped = kDroppedOffset;
 
   /// `extras` are the item operands, masks as bool views. All must outlive the selection.
   IndexSelection(const KernelContext &context, const IndexItems &items, const TensorView &operand,

@@ -137,11 +137,12 @@ Status runMaskedFill(const KernelContext &context, TensorView mask, TensorView v
   return {};
 }
 
+/// Any index, basic ones too, when the old elements are to be combined with the value.
 Status runAdvancedSet(const KernelContext &context, const IndexItems &items, Views operands,
-                      const TensorView &result) {
+                      const TensorView &result, std::optional<OpKind> update) {
   TensorView value = operands[1];
   Views extras = operands.subspan(2);
-  if (isFullMask(items, result.rank()) && value.elementCount() == 1) {
+  if (!update && isFullMask(items, result.rank()) && value.elementCount() == 1) {
     return runMaskedFill(context, extras[0], std::move(value), operands[0], result);
   }
   // Offsets are complete before the first write, so only the value needs a copy when it overlaps.
@@ -155,7 +156,7 @@ Status runAdvancedSet(const KernelContext &context, const IndexItems &items, Vie
   CopiedOperands copies;
   TRACERT_TRY(copies.copyIfOverlapping(context, value, result));
   startFrom(context, operands[0], result);
-  return scatterSelected(context, selection, onIndexedShape(std::move(value), indexed));
+  return scatterSelected(context, selection, onIndexedShape(std::move(value), indexed), update);
 }
 
 } // namespace
@@ -163,9 +164,11 @@ Status runAdvancedSet(const KernelContext &context, const IndexItems &items, Vie
 Status runIndexing(const KernelContext &context, const OpCall &call, Views operands,
                    Views results) {
   const IndexItems &items = itemsOf(call);
-  if (call.info().has(kTraitSet)) {
-    return items.isBasic() ? runBasicSet(context, items, operands, results[0])
-                           : runAdvancedSet(context, items, operands, results[0]);
+  const OpInfo &info = call.info();
+  if (info.has(kTraitSet)) {
+    return items.isBasic() && !info.update
+               ? runBasicSet(context, items, operands, results[0])
+               : runAdvancedSet(context, items, operands, results[0], info.update);
   }
   if (!items.isBasic()) {
     return runRead(context, items, operands, results[0]);

@@ -169,8 +169,9 @@ Status NumberMath::checkGuard(const OpCall &call, std::span<const OperandInfo> o
 } // namespace rules
 
 void appendViewLayout(const OpCall &call, size_t operandRank, Dims &layout) {
-  if (call.kind == OpKind::reshape || call.kind == OpKind::broadcast_to) {
-    layout.push_back(call.kind == OpKind::reshape ? rules::kReshape : rules::kBroadcast);
+  const OpInfo &info = call.info();
+  if (info.has(kTraitKeepsOrder) || info.has(kTraitRepeats)) {
+    layout.push_back(info.has(kTraitKeepsOrder) ? rules::kReshape : rules::kBroadcast);
     return;
   }
   layout.push_back(rules::kStrided);
@@ -178,7 +179,7 @@ void appendViewLayout(const OpCall &call, size_t operandRank, Dims &layout) {
     layout.push_back(axis);
     layout.push_back(step);
   };
-  if (call.kind == OpKind::permute) {
+  if (info.has(kTraitPermutes)) {
     for (int64_t axis : attrs::axes(call)) {
       add(axis, 1);
     }

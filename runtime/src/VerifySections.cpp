@@ -1,6 +1,7 @@
 #include "VerifySections.h"
 
 #include "CheckedMath.h"
+#include "generated/OpAttrs.h"
 #include "tracert/Limits.h"
 
 namespace tracert {
@@ -109,8 +110,8 @@ private:
     if (!hasItems || isSet != (access.kind == AccessKind::SetStore)) {
       return bad(what + "has an index access for '" + std::string(call.info().name) + "'");
     }
-    if (isSet && !call.attrs[0].asIndex().isBasic()) {
-      return bad(what + "sets through an advanced index");
+    if (isSet && (!call.info().isReplacingSet() || !attrs::items(call).isBasic())) {
+      return bad(what + "sets through an advanced index, or combines elements");
     }
     return {};
   }

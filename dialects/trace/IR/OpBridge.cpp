@@ -166,6 +166,26 @@ bool hasTrait(Operation *op, tracert::OpTrait trait) {
   return info && info->has(trait);
 }
 
+bool isBasicRead(Operation *op) {
+  const tracert::OpInfo *info = opInfoOf(op);
+  return info && info->isBasicRead();
+}
+
+bool isAdvancedRead(Operation *op) {
+  const tracert::OpInfo *info = opInfoOf(op);
+  return info && info->isAdvancedRead();
+}
+
+bool isReplacingSet(Operation *op) {
+  const tracert::OpInfo *info = opInfoOf(op);
+  return info && info->isReplacingSet();
+}
+
+bool isUnchecked(Operation *op) {
+  std::optional<Attribute> attr = op->getInherentAttr("unchecked");
+  return attr && *attr;
+}
+
 FailureOr<tracert::OpCall> opCallOf(Operation *op) {
   std::optional<tracert::OpKind> kind = opKindOf(op);
   if (!kind) {

@@ -59,6 +59,12 @@ void addOpIds(mlir::Operation *op, llvm::ArrayRef<int64_t> ids);
 
 /// The index items of an Indexing op; null for other ops.
 IndexItemsAttr indexItemsOf(mlir::Operation *op);
+/// False for what is no op of the list. See OpInfo.
+bool isBasicRead(mlir::Operation *op);
+bool isAdvancedRead(mlir::Operation *op);
+bool isReplacingSet(mlir::Operation *op);
+/// The op clamps or drops indices out of range instead of failing.
+bool isUnchecked(mlir::Operation *op);
 /// The operands of an Indexing op's items, in item order.
 mlir::OperandRange indexOperandsOf(mlir::Operation *op);
 /// Operands before the size and index operands; all of them for variadic ops.

@@ -218,6 +218,14 @@ class Trace_Op<string mnemonic, string opFamily, list<Trait> traits = []>
   list<OpAttr> opAttrs = [];
   // Only of reductions.
   Combiner combiner = NoCombiner;
+  // Only of sets: the pointwise op that makes the new element from the old one and the value, for
+  // each selected position in C order; empty: the value replaces the element.
+  string update = "";
+  // Of sets with an update: the method of tensors that does it in place.
+  string updateMethod = "";
+  // Of pointwise ops on integers that sizes are computed with: the operation of the rules' math
+  // (runtime/ops/DimMath.h) that means the same.
+  string sizeMath = "";
   Gradient gradient = GradientRule;
   Oracle oracle = Oracle<"">;
   ErrorBound errorBound = ExactResult;

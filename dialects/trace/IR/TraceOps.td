@@ -38,23 +38,30 @@ class Trace_CompareOp<string mnemonic, string doc, Oracle reference, list<string
 def Trace_AddOp
     : Trace_BinaryOp<"add", "sum of two tensors, elementwise; logical or of bools", AllDTypes, Oracle<"add">, ["Commutative"]> {
   let errorBound = RoundedOnce;
+  let sizeMath = "sum";
 }
 def Trace_SubOp
     : Trace_BinaryOp<"sub", "difference of two tensors, elementwise", NumericDTypes, Oracle<"subtract">> {
   let errorBound = RoundedOnce;
+  let sizeMath = "difference";
 }
 def Trace_MulOp
     : Trace_BinaryOp<"mul", "product of two tensors, elementwise; logical and of bools", AllDTypes, Oracle<"multiply">, ["Commutative"]> {
   let errorBound = RoundedOnce;
+  let sizeMath = "times";
 }
 def Trace_DivOp
     : Trace_BinaryOp<"div", "true quotient of two tensors, elementwise", FloatDTypes, Oracle<"divide">> {
   let errorBound = RoundedOnce;
 }
 def Trace_MinimumOp
-    : Trace_BinaryOp<"minimum", "smaller of two elements; NaN wins, -0.0 is below +0.0", AllDTypes, Oracle<"minimum">, ["Commutative"]>;
+    : Trace_BinaryOp<"minimum", "smaller of two elements; NaN wins, -0.0 is below +0.0", AllDTypes, Oracle<"minimum">, ["Commutative"]> {
+  let sizeMath = "smaller";
+}
 def Trace_MaximumOp
-    : Trace_BinaryOp<"maximum", "larger of two elements; NaN wins, -0.0 is below +0.0", AllDTypes, Oracle<"maximum">, ["Commutative"]>;
+    : Trace_BinaryOp<"maximum", "larger of two elements; NaN wins, -0.0 is below +0.0", AllDTypes, Oracle<"maximum">, ["Commutative"]> {
+  let sizeMath = "larger";
+}
 def Trace_ExpOp
     : Trace_UnaryOp<"exp", "e to the power of each element", FloatDTypes, Oracle<"exp", 1>> {
   let errorBound = ErrorBound<"0.501", "0.99", "1.02">;
@@ -255,17 +262,17 @@ class Trace_SizedShapeOp<string mnemonic, list<string> more = []>
     $x (`sizes` `(` $extras^ `)`)? `shape` $shape attr-dict `:` functional-type(operands, results)
   }];
 }
-def Trace_ReshapeOp : Trace_SizedShapeOp<"reshape", ["MayCopy"]> {
+def Trace_ReshapeOp : Trace_SizedShapeOp<"reshape", ["MayCopy", "KeepsOrder"]> {
   let summary = "the same elements in row-major order under another shape";
   let opAttrs = [ShapeAttr<"shape", "new sizes; one may be -1; kFromOperand takes a size operand">];
   let oracle = Oracle<"reshape">;
 }
-def Trace_BroadcastToOp : Trace_SizedShapeOp<"broadcast_to"> {
+def Trace_BroadcastToOp : Trace_SizedShapeOp<"broadcast_to", ["Repeats"]> {
   let summary = "the tensor repeated along new axes and axes of size 1";
   let opAttrs = [ShapeAttr<"shape", "result sizes; kFromOperand takes a size operand">];
   let oracle = Oracle<"broadcast_to">;
 }
-def Trace_PermuteOp : Trace_ShapeOp<"permute"> {
+def Trace_PermuteOp : Trace_ShapeOp<"permute", ["Permutes"]> {
   let summary = "the tensor with its axes reordered";
   let opAttrs = [IntsAttr<"axes", "result axis i is operand axis axes[i], all non-negative">];
   let assemblyFormat = "$x `axes` $axes attr-dict `:` functional-type(operands, results)";
@@ -288,6 +295,7 @@ def Trace_ConcatOp : Trace_Op<"concat", "Join", [Pure]> {
 
 def Trace_FullOp : Trace_Op<"full", "Create", [Pure]> {
   let summary = "a tensor filled with one value";
+  let runtimeTraits = ["Fill"];
   let pythonOperands = [];
   let resultDTypes = [FromValueAttr];
   let gradient = NoGradient<"no operand">;

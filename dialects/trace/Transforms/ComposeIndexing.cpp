@@ -25,11 +25,6 @@ OpCall indexCall(OpKind kind, IndexItems items) {
   return {kind, {tracert::AttrValue::index(std::make_shared<const IndexItems>(std::move(items)))}};
 }
 
-bool isUnchecked(Operation *op) {
-  std::optional<Attribute> attr = op->getInherentAttr("unchecked");
-  return attr && *attr;
-}
-
 class Composer {
 public:
   explicit Composer(func::FuncOp function) : sizes(function), block(function.getBody().front()) {}
@@ -70,7 +65,7 @@ private:
   /// stays where it is, and its axes do not shift.
   bool composeViews(Operation *op) {
     Operation *inner = op->getOperands().empty() ? nullptr : op->getOperand(0).getDefiningOp();
-    if (!isa<SubtensorOp>(op) || !isa_and_nonnull<SubtensorOp>(inner) ||
+    if (!isBasicRead(op) || !inner || !isBasicRead(inner) ||
         isUnchecked(op) != isUnchecked(inner)) {
       return false;
     }
@@ -118,8 +113,8 @@ private:
   /// axes are kept whole and where they are, so that every index is checked as it was.
   bool sliceBeforeGather(Operation *op) {
     Operation *gather = op->getOperands().empty() ? nullptr : op->getOperand(0).getDefiningOp();
-    if (!isa<SubtensorOp>(op) || !isa_and_nonnull<IndexingMultiAxisVecOp>(gather) ||
-        !gather->hasOneUse() || mayFail(op) || !indexOperandsOf(op).empty()) {
+    if (!isBasicRead(op) || !gather || !isAdvancedRead(gather) || !gather->hasOneUse() ||
+        mayFail(op) || !indexOperandsOf(op).empty()) {
       return false;
     }
     IndexWithOperands index = indexOf(gather);
@@ -152,8 +147,7 @@ private:
   /// set(x, v, items)[items] -> v.
   bool readWhatWasSet(Operation *op) {
     Operation *set = op->getOperands().empty() ? nullptr : op->getOperand(0).getDefiningOp();
-    if (!isa<SubtensorOp>(op) || !isa_and_nonnull<SetSubtensorOp>(set) ||
-        indexItemsOf(op) != indexItemsOf(set) ||
+    if (!isBasicRead(op) || !set || !isReplacingSet(set) || indexItemsOf(op) != indexItemsOf(set) ||
         !llvm::equal(indexOperandsOf(op), indexOperandsOf(set))) {
       return false;
     }
@@ -179,7 +173,7 @@ private:
 
   /// x[mask] = v -> where(mask, v, x) when v does not span the count.
   bool setToWhere(Operation *op) {
-    if (!isa<SetIndexingMultiAxisVecOp>(op)) {
+    if (!isReplacingSet(op)) {
       return false;
     }
     IndexWithOperands index = indexOf(op);
@@ -269,7 +263,7 @@ private:
     Operation *previous = op->getPrevNode();
     const tracert::OpInfo *info = opInfoOf(op);
     if (!info || !info->has(tracert::kTraitView) || op->getNumOperands() != 1 ||
-        isa<BroadcastToOp>(op)) {
+        info->has(tracert::kTraitRepeats)) {
       return previous;
     }
     Operation *producer = op->getOperand(0).getDefiningOp();
@@ -343,14 +337,11 @@ private:
       }
     }
     bool isFull = operandDims == resultDims;
-    switch (call.kind) {
-    case OpKind::permute:
-      return missing == 0 ? std::optional(call) : std::nullopt;
-    case OpKind::subtensor:
-      return isFull ? call : subtensorOfOperand(call, operandDims, resultDims);
-    default:
-      return isFull ? std::optional(call) : std::nullopt;
+    if (isFull || (call.info().has(tracert::kTraitPermutes) && missing == 0)) {
+      return call;
     }
+    return call.info().isBasicRead() ? subtensorOfOperand(call, operandDims, resultDims)
+                                     : std::nullopt;
   }
 
   std::optional<OpCall> subtensorOfOperand(const OpCall &call, ArrayRef<DimExpr> operandDims,

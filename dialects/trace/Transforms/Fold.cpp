@@ -49,12 +49,12 @@ Value foldToOperand(Operation *op, const tracert::OpCall &call) {
   case tracert::OpFamily::Cast:
     return tensorTypeOf(operand.getType()).dtype == tracert::attrs::dtype(call) ? operand : Value();
   case tracert::OpFamily::Shape:
-    if (isa<PermuteOp>(op)) {
+    if (call.info().has(tracert::kTraitPermutes)) {
       return isIdentityPermutation(tracert::attrs::axes(call)) ? operand : Value();
     }
     return isSameStaticType(operand, op->getResult(0)) ? operand : Value();
   case tracert::OpFamily::Indexing:
-    if (!isAllFullSlices(op)) {
+    if (!isAllFullSlices(op) || call.info().update) {
       return {};
     }
     if (call.info().has(tracert::kTraitSet)) {
@@ -80,11 +80,14 @@ Operation *foldViewOfView(Operation *op, const tracert::OpCall &call) {
     return nullptr;
   }
   tracert::OpCall merged = call;
-  if (isa<PermuteOp>(op)) {
+  if (call.info().has(tracert::kTraitPermutes)) {
+    FailureOr<tracert::OpCall> innerCall = opCallOf(inner);
+    if (failed(innerCall)) {
+      return nullptr;
+    }
     tracert::Dims axes = tracert::attrs::axes(call);
-    ArrayRef<int64_t> innerAxes = cast<PermuteOp>(inner).getAxes();
     for (int64_t &axis : axes) {
-      axis = innerAxes[axis];
+      axis = tracert::attrs::axes(*innerCall)[axis];
     }
     merged.attrs = {tracert::AttrValue::ints(axes)};
   }

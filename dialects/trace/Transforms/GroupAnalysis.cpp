@@ -10,7 +10,7 @@ using tracert::InnerStride;
 namespace tracec::trace {
 
 static GroupRole indexReadRole(Operation *op) {
-  if (!isa<IndexingMultiAxisVecOp>(op) || cast<IndexingMultiAxisVecOp>(op).getUnchecked()) {
+  if (!isAdvancedRead(op) || isUnchecked(op)) {
     return GroupRole::None;
   }
   tracert::IndexItems items = indexItemsOf(op).toItems();

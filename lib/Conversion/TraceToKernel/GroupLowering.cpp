@@ -176,7 +176,7 @@ Status GroupLowering::lowerOp(Operation *op) {
   }
   case OpFamily::Shape:
     // Only broadcasting keeps the place of elements, aligned at the right.
-    if (isa<trace::BroadcastToOp>(op)) {
+    if (info->has(tracert::kTraitRepeats)) {
       TRACERT_ASSIGN(Value value, element(op->getOperand(0)));
       elements[op->getResult(0)] = value;
       return {};

@@ -11,13 +11,8 @@ using tracert::Status;
 
 namespace tracec {
 
-static bool isUnchecked(Operation *op) {
-  std::optional<Attribute> unchecked = op->getInherentAttr("unchecked");
-  return unchecked && *unchecked;
-}
-
 Status GroupLowering::lowerGather(Operation *op) {
-  if (isa<trace::SubtensorOp>(op)) {
+  if (trace::isBasicRead(op)) {
     return notInKernel(op, "it moves elements; as a view it stays outside");
   }
   if (isInside(op->getOperand(0)) ||
@@ -69,7 +64,7 @@ Status GroupLowering::lowerGather(Operation *op) {
   Value result = op->getResult(0);
   elements[result] =
       kernel::GatherOp::create(builder, op->getLoc(), elementTypeOf(result), access, positions,
-                               isCompactedResult ? maskElement : Value(), isUnchecked(op));
+                               isCompactedResult ? maskElement : Value(), trace::isUnchecked(op));
   if (isCompactedResult) {
     compacted.insert(result);
   }
@@ -122,8 +117,8 @@ Status GroupLowering::lowerCondTake(Operation *op) {
 }
 
 Status GroupLowering::lowerSet(Operation *op) {
-  if (!isa<trace::SetSubtensorOp>(op)) {
-    return notInKernel(op, "it writes at computed positions");
+  if (!trace::isReplacingSet(op) || !trace::hasTrait(op, tracert::kTraitBasicIndex)) {
+    return notInKernel(op, "it combines elements or writes at computed positions");
   }
   if (maskValue || !reductions.empty() || !group.reducedAxes.empty() || group.isFlat) {
     return notInKernel(op, "a kernel that sets neither selects, reduces nor is flat");

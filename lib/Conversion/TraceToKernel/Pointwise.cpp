@@ -1,6 +1,8 @@
 // Pointwise ops and constants.
 #include "Conversion/TraceToKernel/GroupLowering.h"
 
+#include "tracert/generated/OpAttrs.h"
+
 using namespace mlir;
 using tracert::Result;
 using tracert::Status;
@@ -36,25 +38,22 @@ Status GroupLowering::lowerPointwise(Operation *op, const tracert::OpInfo &info)
 }
 
 Status GroupLowering::lowerFull(Operation *op) {
-  auto full = dyn_cast<trace::FullOp>(op);
-  if (!full || !full.getExtras().empty()) {
+  FailureOr<tracert::OpCall> call = trace::opCallOf(op);
+  if (failed(call) || !call->info().has(tracert::kTraitFill) || op->getNumOperands() > 0) {
     return notInKernel(op, "its values or sizes are made elsewhere");
   }
-  std::optional<tracert::Scalar> scalar = trace::scalarOf(full.getValue());
-  if (!scalar) {
-    return notInKernel(op, "its value is not a number");
-  }
-  Type type = elementTypeOf(full.getResult());
+  const tracert::Scalar &scalar = tracert::attrs::value(*call);
+  Type type = elementTypeOf(op->getResult(0));
   TypedAttr value;
   if (auto floatType = dyn_cast<FloatType>(type)) {
-    APInt bits(floatType.getWidth(), scalar->bits, /*isSigned=*/false, /*implicitTrunc=*/true);
+    APInt bits(floatType.getWidth(), scalar.bits, /*isSigned=*/false, /*implicitTrunc=*/true);
     value = FloatAttr::get(floatType, APFloat(floatType.getFloatSemantics(), bits));
   } else {
-    APInt bits(type.getIntOrFloatBitWidth(), scalar->bits, /*isSigned=*/false,
+    APInt bits(type.getIntOrFloatBitWidth(), scalar.bits, /*isSigned=*/false,
                /*implicitTrunc=*/true);
     value = IntegerAttr::get(type, bits);
   }
-  elements[full.getResult()] = kernel::ConstOp::create(builder, op->getLoc(), value);
+  elements[op->getResult(0)] = kernel::ConstOp::create(builder, op->getLoc(), value);
   return {};
 }
 

@@ -23,7 +23,7 @@ Status guardMismatch(const TraceRecord &record, const TraceGuard &guard, const S
   if (status.code() != tracert::StatusCode::GuardFailed) {
     return placedAt(guard.call, guard.loc, record.opAfter(guard.afterStep), status);
   }
-  bool isView = guard.call.kind == tracert::OpKind::guard_view;
+  bool isView = guard.isOnStrides();
   return traceMismatch(
       {"TC0212", "size", record.opAfter(guard.afterStep), guard.loc, currentLocation()},
       status.message(),

@@ -146,8 +146,8 @@ Status TraceReplayer::expectFits(const Value &size, DType dtype, Next next) {
   }
   bool isGuarded =
       std::any_of(record.guards.begin(), record.guards.end(), [&](const TraceGuard &guard) {
-        return guard.call.kind == OpKind::guard_fits && guard.hangsOnData &&
-               guard.operands[0] == size->traceVar && tracert::attrs::dtype(guard.call) == dtype;
+        return guard.isOnValue() && guard.hangsOnData && guard.operands[0] == size->traceVar &&
+               tracert::attrs::dtype(guard.call) == dtype;
       });
   return isGuarded ? Status() : unguarded("a size");
 }

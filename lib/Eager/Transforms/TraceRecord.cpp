@@ -228,7 +228,7 @@ bool TraceRecord::sharesArguments() const {
                                 ? &slots[slotOfVar[guard.operands[0]]]
                                 : nullptr;
     // The file's own test vector lies in order.
-    if (root && guard.call.kind == OpKind::guard_view && !root->isContiguous &&
+    if (root && guard.isOnStrides() && !root->isContiguous &&
         root->kind == TraceSlot::Kind::Argument) {
       return true;
     }
@@ -387,8 +387,8 @@ void TraceRecord::findGuardsOnData() {
     for (; guard != guards.end() && guard->afterStep <= step; ++guard) {
       guard->hangsOnData =
           std::any_of(guard->operands.begin(), guard->operands.end(), [&](VarId operand) {
-            bool isValue = guard->call.kind == OpKind::guard_fits;
-            return !known.of(operand).isFullyKnown() || (isValue && !known.isSizeValue(operand));
+            return !known.of(operand).isFullyKnown() ||
+                   (guard->isOnValue() && !known.isSizeValue(operand));
           });
     }
     if (step < steps.size() && !steps[step].isConstant) {

@@ -72,6 +72,9 @@ struct TraceGuard {
   bool hangsOnData = false;
   /// A file needs it: the decision changes what the function computes.
   bool isInFile = true;
+
+  bool isOnValue() const { return !call.info().has(tracert::kTraitSizeOnly); }
+  bool isOnStrides() const { return call.info().hasAttr(tracert::AttrName::layout); }
 };
 
 struct TraceStep {

@@ -65,6 +65,14 @@ enum OpTrait : uint32_t {
   kTraitMayCopy = 1u << 8,
   /// Of index ops: slices, ints and new axes only.
   kTraitBasicIndex = 1u << 9,
+  /// A view of all elements, with the axes in the order of the attribute `axes`.
+  kTraitPermutes = 1u << 10,
+  /// A read-only view that repeats elements along new axes and axes of size 1.
+  kTraitRepeats = 1u << 11,
+  /// All elements in row-major order, under another shape.
+  kTraitKeepsOrder = 1u << 12,
+  /// Every element is the attribute `value`.
+  kTraitFill = 1u << 13,
 };
 
 /// Stored in files; never renumber.
@@ -177,9 +185,19 @@ struct OpInfo {
   int16_t elementwiseIndex;
   /// Null for ops that have no combiner.
   const ReductionInfo *reduction;
+  /// Of kTraitSet ops: the pointwise op that makes the new element from the old one and the value;
+  /// nullopt: the value replaces it.
+  std::optional<OpKind> update = {};
 
   bool has(OpTrait trait) const { return (traits & trait) != 0; }
   bool isPointwise() const { return has(kTraitPointwise); }
+  bool isReplacingSet() const { return has(kTraitSet) && !update; }
+  /// A read by slices, ints and new axes: a view. Other reads copy.
+  bool isBasicRead() const { return family == OpFamily::Indexing && has(kTraitView); }
+  bool isAdvancedRead() const {
+    return family == OpFamily::Indexing && !has(kTraitView) && !has(kTraitSet);
+  }
+  bool hasAttr(AttrName attr) const { return attrPosition(attr) >= 0; }
   /// Where the attribute is stored, -1 if the op has none of the name.
   int attrPosition(AttrName attr) const {
     for (int i = 0; i < attrCount; ++i) {

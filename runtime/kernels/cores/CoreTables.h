@@ -9,6 +9,7 @@
 #define TRACERT_DECLARE_LEVEL(level)                                                               \
   namespace tracert::level {                                                                       \
   void fillElementwiseCores(KernelCores &cores);                                                   \
+  void fillUpdateCores(KernelCores &cores);                                                        \
   void fillCastCores(KernelCores &cores);                                                          \
   void fillReduceCores(KernelCores &cores);                                                        \
   void fillMaskedCores(KernelCores &cores);                                                        \

@@ -9,6 +9,7 @@ namespace {
   KernelCores cores = {};                                                                          \
   cores.target = isaValue;                                                                         \
   level::fillElementwiseCores(cores);                                                              \
+  level::fillUpdateCores(cores);                                                                   \
   level::fillCastCores(cores);                                                                     \
   level::fillReduceCores(cores);                                                                   \
   level::fillMaskedCores(cores);                                                                   \

@@ -64,6 +64,14 @@ struct ReduceCores {
   void (*columns)(const void *data, const ReducedAxes &axes, const KeptAxis &columns, void *output);
 };
 
+/// An element that a scatter leaves out, as an offset.
+inline constexpr int64_t kDroppedOffset = INT64_MIN;
+
+/// For j = 0 to count - 1, in order: the element at target + offsets[j] becomes op(that element,
+/// values[j]). Strides and offsets in bytes; the values lie elsewhere.
+using UpdateLoop = void (*)(const void *values, int64_t valueStride, char *target,
+                            const int64_t *offsets, int64_t count);
+
 /// A masked sequence: element i counts if mask[i] is not zero. Strides in bytes.
 struct MaskedSequence {
   const void *values;
@@ -144,6 +152,8 @@ struct KernelCores {
   ElementwiseLoop select[kDTypeLimit];
   /// [from][to]
   ElementwiseLoop cast[kDTypeLimit][kDTypeLimit];
+  /// By OpInfo::elementwiseIndex of the op that combines; null for ops that no set does so with.
+  UpdateLoop update[elementwiseOpCount][kDTypeLimit];
   /// By ReductionInfo::index and the operand's dtype.
   ReduceCores reduce[reductionCount][kDTypeLimit];
   /// For products of two columns and more, and of none.

@@ -38,16 +38,11 @@ std::optional<typename M::Dim> pointwiseValue(const M &math, const OpCall &call,
     }
   }
   switch (call.kind) {
-  case OpKind::add:
-    return math.sum(*operands[0].sizeValue, *operands[1].sizeValue);
-  case OpKind::sub:
-    return math.difference(*operands[0].sizeValue, *operands[1].sizeValue);
-  case OpKind::mul:
-    return math.times(*operands[0].sizeValue, *operands[1].sizeValue);
-  case OpKind::minimum:
-    return math.smaller(*operands[0].sizeValue, *operands[1].sizeValue);
-  case OpKind::maximum:
-    return math.larger(*operands[0].sizeValue, *operands[1].sizeValue);
+#define TRACERT_SIZE_MATH(name, operation)                                                         \
+  case OpKind::name:                                                                               \
+    return math.operation(*operands[0].sizeValue, *operands[1].sizeValue);
+#include "generated/SizeMath.inc"
+#undef TRACERT_SIZE_MATH
   default:
     return std::nullopt;
   }

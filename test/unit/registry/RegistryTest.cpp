@@ -50,7 +50,7 @@ AttrValue sampleAttr(const AttrSpec &spec, const OpInfo &info, DType dtype) {
     return AttrValue::scalar(Scalar{dtype, 0});
   case AttrKind::Index: {
     auto items = std::make_shared<IndexItems>();
-    bool isAdvanced = info.name.find("multi_axis") != std::string_view::npos;
+    bool isAdvanced = !info.has(kTraitBasicIndex);
     items->items.resize(2);
     if (isAdvanced) {
       items->items[0].kind = IndexItemKind::IntArray;
