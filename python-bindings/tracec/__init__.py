@@ -54,6 +54,7 @@ from ._core import (
     full,
     ge,
     gt,
+    incr_subtensor,
     le,
     log,
     logical_and,

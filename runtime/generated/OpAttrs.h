@@ -61,7 +61,7 @@ inline const Scalar &start(const OpCall &call) {
 inline const Scalar &step(const OpCall &call) {
   return call.attr(AttrName::step).asScalar();
 }
-/// subtensor, set_subtensor, indexing_multi_axis_vec, set_indexing_multi_axis_vec: normalised index items; their operands follow in item order
+/// subtensor, set_subtensor, indexing_multi_axis_vec, set_indexing_multi_axis_vec, incr_subtensor: normalised index items; their operands follow in item order
 inline const IndexItems &items(const OpCall &call) {
   return call.attr(AttrName::items).asIndex();
 }

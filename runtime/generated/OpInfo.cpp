@@ -98,6 +98,9 @@ constexpr OperandSpec indexing_multi_axis_vecOperands[] = {{"x", 0x1fff}};
 constexpr AttrSpec set_indexing_multi_axis_vecAttrs[] = {
     {"items", AttrKind::Index, AttrName::items}};
 constexpr OperandSpec set_indexing_multi_axis_vecOperands[] = {{"x", 0x1fff}, {"value", 0x1fff}};
+constexpr AttrSpec incr_subtensorAttrs[] = {
+    {"items", AttrKind::Index, AttrName::items}};
+constexpr OperandSpec incr_subtensorOperands[] = {{"x", 0x1fff}, {"value", 0x1fff}};
 constexpr OperandSpec cond_takeOperands[] = {{"mask", 0x1}, {"x", 0x1fff}};
 constexpr ResultRule resultsAveraged[] = {ResultRule::Averaged};
 constexpr ResultRule resultsBool[] = {ResultRule::Bool};
@@ -154,6 +157,7 @@ constexpr OpInfo kOps[] = {
     {"set_subtensor", OpFamily::Indexing, kTraitSet | kTraitMayFail | kTraitBasicIndex, 2, 1, 0x1fff, set_subtensorOperands, resultsSameAs0, set_subtensorAttrs, 1, 1, -1, nullptr},
     {"indexing_multi_axis_vec", OpFamily::Indexing, kTraitDataDependentShape | kTraitMayFail, 1, 1, 0x1fff, indexing_multi_axis_vecOperands, resultsSameAs0, indexing_multi_axis_vecAttrs, 1, 1, -1, nullptr},
     {"set_indexing_multi_axis_vec", OpFamily::Indexing, kTraitSet | kTraitMayFail, 2, 1, 0x1fff, set_indexing_multi_axis_vecOperands, resultsSameAs0, set_indexing_multi_axis_vecAttrs, 1, 1, -1, nullptr},
+    {"incr_subtensor", OpFamily::Indexing, kTraitSet | kTraitMayFail, 2, 1, 0x1fff, incr_subtensorOperands, resultsSameAs0, incr_subtensorAttrs, 1, 1, -1, nullptr, OpKind::add},
     {"cond_take", OpFamily::Compress, kTraitDataDependentShape, 2, 2, 0x1fff, cond_takeOperands, resultsSameAs1Int64, nullptr, 0, 1, -1, nullptr},
 };
 
@@ -161,9 +165,9 @@ constexpr OpInfo kOps[] = {
 constexpr int16_t kNames[] = {
     -1, 2, 5, 28, 29, 32, -1, -1, -1, 38, -1, -1, -1, -1, -1, -1,
     -1, 37, -1, -1, -1, 1, -1, -1, 18, 24, -1, -1, -1, -1, -1, -1,
-    -1, -1, -1, -1, -1, -1, -1, -1, 6, 22, 14, -1, -1, -1, -1, 40,
+    -1, -1, -1, -1, -1, -1, -1, -1, 6, 22, 14, 43, -1, -1, -1, 40,
     -1, -1, -1, -1, -1, -1, 19, -1, -1, -1, -1, -1, 12, 36, -1, -1,
-    27, -1, -1, 11, -1, -1, 10, 30, 3, -1, -1, -1, -1, 43, 21, 9,
+    27, -1, -1, 11, -1, -1, 10, 30, 3, -1, -1, -1, -1, 44, 21, 9,
     8, 7, 41, -1, 23, 39, -1, 25, 20, 16, -1, -1, -1, -1, -1, -1,
     -1, -1, -1, 31, 42, -1, -1, -1, -1, -1, -1, -1, -1, 13, -1, 26,
     33, -1, -1, -1, 0, -1, 15, 4, -1, -1, 17, -1, -1, 34, 35, -1,

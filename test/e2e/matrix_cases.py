@@ -543,6 +543,40 @@ def set_in_order(x, form, value):
     return flat.reshape(x.shape)
 
 
+def incremented(op, info, dtype):
+    """The function for each form alone, and the method for all of them on one tensor."""
+    result = []
+    for rank in (1, 2, 3):
+        def forms_of(rows, columns, mask, rank=rank):
+            return [*BASIC[rank], *advanced_forms(rank, rows, columns, mask)]
+
+        def body(x, v, rows, columns, mask, forms_of=forms_of):
+            forms = forms_of(rows, columns, mask)
+            y = x.astype(dtype)
+            for form in forms:
+                y.incr(form, v[form])
+            return (*(getattr(tc, op)(x, form, v[form]) for form in forms), y)
+
+        def reference(x, v, rows, columns, mask, forms_of=forms_of):
+            forms = forms_of(rows, columns, mask)
+            y = x
+            for form in forms:
+                y = updated_in_order(info.update, y, form, v[form])
+            return [*(updated_in_order(info.update, x, form, v[form]) for form in forms), y]
+
+        result.append(Driver(f"{op} rank {rank}", body, advanced_cases(dtype, rank, info.arity), reference))
+    return result
+
+
+def updated_in_order(op, x, form, value):
+    """x with each element that the form names combined with its value, in C order: NumPy's own order on one axis."""
+    positions = np.ravel(np.arange(x.size).reshape(x.shape)[form])
+    flat = np.ravel(x).copy()
+    with np.errstate(all="ignore"):
+        getattr(np, op).at(flat, positions, np.ravel(value))
+    return flat.reshape(x.shape)
+
+
 def compress(op, info, dtype):
     def body(mask, x):
         return tuple(getattr(tc, op)(mask, x))
@@ -559,6 +593,8 @@ def compress(op, info, dtype):
 
 
 def indexing(op, info, dtype):
+    if info.update:
+        return incremented(op, info, dtype)
     return (advanced_indexing if "multi_axis_vec" in op else basic_indexing)(op, info, dtype)
 
 

@@ -388,6 +388,12 @@ def Trace_IndexingMultiAxisVecOp
 def Trace_SetIndexingMultiAxisVecOp : Trace_IndexSetOp<"set_indexing_multi_axis_vec"> {
   let summary = "the tensor with the positions of an advanced index replaced; the last one wins";
 }
+def Trace_IncrSubtensorOp : Trace_IndexSetOp<"incr_subtensor"> {
+  let summary = "the tensor with a value added at the positions of any index, once for each time that it names one; integers wrap, bools are or-ed";
+  let update = "add";
+  let updateMethod = "incr";
+  let pythonName = "incr_subtensor";
+}
 
 def Trace_CondTakeOp : Trace_Op<"cond_take", "Compress", [Pure]> {
   let summary = "elements of x where the mask is true, and their int64 flat positions";

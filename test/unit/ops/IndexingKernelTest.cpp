@@ -407,6 +407,9 @@ TEST(Indexing, uncheckedReadsClampAndWritesAreDropped) {
   TensorView operands[] = {x.view, value.view, indices.view};
   ASSERT_TRUE(runKernel(context, set, operands, {&x.view, 1}).ok());
   EXPECT_EQ(x.values(), (std::vector<double>{10, 3, 0}));
+  OpCall incr{OpKind::incr_subtensor, {AttrValue::index(items)}};
+  ASSERT_TRUE(runKernel(context, incr, operands, {&x.view, 1}).ok());
+  EXPECT_EQ(x.values(), (std::vector<double>{10, 6, 0}));
 }
 
 } // namespace
