@@ -13,7 +13,7 @@ from reference_arrays import Reference
 
 LINES = {
     "binary": 12, "scalar": 8, "unary": 5, "cast": 5, "compare": 6, "logical": 2, "where": 4, "slice": 8, "gather": 6, "mask": 6,
-    "set_slice": 6, "set_gather": 4, "set_mask": 6, "in_place": 5, "in_place_part": 6, "reduce": 9, "reshape": 5, "axes": 5,
+    "set_slice": 6, "set_gather": 4, "set_mask": 6, "incr": 3, "in_place": 5, "in_place_part": 6, "reduce": 9, "reshape": 5, "axes": 5,
     "broadcast": 2, "concat": 4, "matmul": 4, "create": 3, "cond_take": 2, "alias": 1, "copy": 1, "read": 1,
 }
 
@@ -258,6 +258,11 @@ class LineMaker:
     def set_mask(self):
         name = self.pick(lambda array: array.ndim > 0)
         return name and self.store(name, self.mask_items(name))
+
+    def incr(self):
+        name = self.pick()
+        items = self.random.choice([self.basic, self.gather_items, self.mask_items])(name)
+        return items and f"{name}.incr(np.s_[{items}], {self.stored(name, items)})"
 
     def operator(self):
         return self.random.choice(["+=", "-=", "*=", "/="])

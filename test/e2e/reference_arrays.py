@@ -162,6 +162,24 @@ class Reference:
         changed[np.ravel(positions)] = np.ravel(value)
         self.array[...] = changed.reshape(self.array.shape)
 
+    def incr(self, items, value):
+        items = plain_index(items)
+        name = self.array.dtype.name
+        common = promoted([self, value])
+        if not is_same_kind(common, name):
+            raise TypeError(f"{common} into {name}")
+        if not self.array.flags.writeable:
+            raise ValueError("read-only")
+        value = to_dtype(value, name)
+        check_masks(items, self.array.shape)
+        positions = np.arange(self.array.size).reshape(self.array.shape)[items]
+        while value.ndim > np.ndim(positions) and value.shape[0] == 1:
+            value = value[0]
+        # One flat axis: there NumPy adds in the order of the index.
+        changed = self.array.flatten()
+        np.add.at(changed, np.ravel(positions), np.ravel(np.broadcast_to(value, np.shape(positions))))
+        self.array[...] = changed.reshape(self.array.shape)
+
     def check_axis(self, axis):
         """NumPy lets sums of rank 0 have an axis."""
         if axis is not None and not self.array.ndim:
@@ -366,6 +384,8 @@ class ReferenceModule:
 
     @staticmethod
     def arange(stop, dtype):
+        if np.dtype(dtype).kind in "iu" and stop - 1 > np.iinfo(dtype).max:
+            raise OverflowError(f"{stop - 1} does not fit {dtype}")
         return Reference(np.arange(stop, dtype=dtype))
 
 
