@@ -1,6 +1,7 @@
 #include "LaunchBinding.h"
 
 #include "tracert/Element.h"
+#include "tracert/KernelAbi.h"
 #include "tracert/Limits.h"
 #include "tracert/ThreadPool.h"
 #include "tracert/scalar/Reduction.h"
@@ -13,7 +14,6 @@ namespace {
 /// The domain of one launch, before and after flattening.
 struct Domain {
   Dims shape;
-  /// Axis to which the compiled stride classes refer: the innermost one that is not statically 1.
   size_t vectorAxis = 0;
 };
 
@@ -54,12 +54,7 @@ Result<Domain> resolveDomain(const Program &program, const KernelDef &kernel,
                    }));
     staticDims = declared.shape;
   }
-  for (size_t axis = domain.shape.size(); axis-- > 0;) {
-    if (axis >= staticDims.size() || staticDims[axis] != 1) {
-      domain.vectorAxis = axis;
-      break;
-    }
-  }
+  domain.vectorAxis = vectorAxisOf({staticDims.data(), staticDims.size()});
   return domain;
 }
 

@@ -1,5 +1,7 @@
 #include "kernel/IR/KernelDialect.h"
 
+#include "tracert/KernelAbi.h"
+
 using namespace mlir;
 using namespace tracec::kernel;
 
@@ -22,12 +24,12 @@ BlockArgument FuncOp::addAccess(AccessType type, Location loc) {
 }
 
 int64_t FuncOp::vectorAxis() {
-  for (int64_t axis = static_cast<int64_t>(getDomainRank()) - 1; axis >= 0; --axis) {
-    if (!isUnitAxis(axis)) {
-      return axis;
-    }
+  SmallVector<int64_t> domain(getDomainRank(), ShapedType::kDynamic);
+  for (int64_t axis : getUnitAxes()) {
+    domain[axis] = 1;
   }
-  return -1;
+  auto axis = static_cast<int64_t>(tracert::vectorAxisOf(domain));
+  return domain.empty() || isUnitAxis(axis) ? -1 : axis;
 }
 
 static Value maskOf(Operation &op) {

@@ -1,6 +1,7 @@
 #include "trace/Transforms/GroupAnalysis.h"
 
 #include "trace/Transforms/ComposeItems.h"
+#include "tracert/KernelAbi.h"
 
 using namespace mlir;
 using tracert::IndexItem;
@@ -61,7 +62,7 @@ public:
   GroupShape run() {
     findDomain();
     domainDims = sizes.domainOf(shape.domain);
-    vectorAxis = vectorAxisOf(cast<RankedTensorType>(shape.domain.getType()).getShape());
+    vectorAxis = tracert::vectorAxisOf(cast<RankedTensorType>(shape.domain.getType()).getShape());
     // A domain of rank 1 is flat already; its strides may be anything.
     bool reducesPart = !shape.reducedAxes.empty() && shape.reducedAxes.size() != domainDims.size();
     shape.isFlat = domainDims.size() != 1 && !reducesPart;
@@ -216,14 +217,6 @@ private:
 };
 
 } // namespace
-
-unsigned vectorAxisOf(ArrayRef<int64_t> domainShape) {
-  unsigned axis = domainShape.empty() ? 0 : domainShape.size() - 1;
-  while (axis > 0 && domainShape[axis] == 1) {
-    --axis;
-  }
-  return axis;
-}
 
 GroupShape analyzeGroup(GroupOp group, const SizeAnalysis &sizes) {
   return Analyzer(group, sizes).run();

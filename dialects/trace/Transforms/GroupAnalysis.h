@@ -52,10 +52,7 @@ struct GroupShape {
   /// for its count, if nothing is reduced.
   llvm::SmallVector<mlir::Value> outputs;
 };
-GroupShape analyzeGroup(GroupOp group, const SizeAnalysis &sizes);
 
-/// The innermost axis that is not statically 1, along which kernels take vectors: the first one if
-/// all are, and 0 for rank 0.
-unsigned vectorAxisOf(llvm::ArrayRef<int64_t> domainShape);
+GroupShape analyzeGroup(GroupOp group, const SizeAnalysis &sizes);
 
 } // namespace tracec::trace

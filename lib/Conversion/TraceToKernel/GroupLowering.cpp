@@ -1,5 +1,7 @@
 #include "Conversion/TraceToKernel/GroupLowering.h"
 
+#include "tracert/KernelAbi.h"
+
 using namespace mlir;
 using tracert::AccessKind;
 using tracert::InnerStride;
@@ -61,7 +63,7 @@ Status GroupLowering::readDomain() {
   domain = group.domain
                ? SmallVector<int64_t>(cast<RankedTensorType>(group.domain.getType()).getShape())
                : group.domainShape;
-  vectorAxis = domain.empty() ? -1 : trace::vectorAxisOf(domain);
+  vectorAxis = domain.empty() ? -1 : static_cast<int64_t>(tracert::vectorAxisOf(domain));
   bool reducesAll = group.reducedAxes.size() == domain.size();
   if (group.isFlat && !group.reducedAxes.empty() && !reducesAll) {
     return Status(tracert::StatusCode::Unsupported, "a flat kernel reduces all axes or none, not " +

@@ -48,7 +48,7 @@ private:
   mlir::OpBuilder builder;
   LoweredGroup lowered;
   llvm::SmallVector<int64_t> domain;
-  /// As trace::vectorAxisOf; -1 for rank 0.
+  /// As vectorAxisOf; -1 for rank 0.
   int64_t vectorAxis = -1;
   llvm::DenseMap<mlir::Value, mlir::Value> elements;
   llvm::DenseSet<mlir::Value> compacted;

@@ -11,11 +11,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace tracert {
 
 /// Number of this contract, in every native section. A section of another number is skipped.
 inline constexpr uint32_t kKernelAbi = 1;
+
+/// The axis along which a kernel takes vectors and to which its stride classes refer: the innermost
+/// one of the domain that is not statically 1 (sizes that are not known are not 1), the first one
+/// if all are, 0 for rank 0.
+inline size_t vectorAxisOf(std::span<const int64_t> domain) {
+  size_t axis = domain.empty() ? 0 : domain.size() - 1;
+  while (axis > 0 && domain[axis] == 1) {
+    --axis;
+  }
+  return axis;
+}
 
 struct KernelFrame {
   /// One per access: the view's first element; for outputs the result buffer.
