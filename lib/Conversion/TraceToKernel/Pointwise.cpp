@@ -4,7 +4,6 @@
 #include "tracert/generated/OpAttrs.h"
 
 using namespace mlir;
-using tracert::Result;
 using tracert::Status;
 
 namespace tracec {
