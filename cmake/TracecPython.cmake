@@ -19,6 +19,15 @@ if(NOT Python_EXECUTABLE AND NOT SKBUILD)
 endif()
 find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
 
+# nanobind lies among the interpreter's packages and knows where.
+execute_process(COMMAND "${Python_EXECUTABLE}" -m nanobind --cmake_dir
+  OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(NOT nanobind_ROOT)
+  message(FATAL_ERROR "${Python_EXECUTABLE} has no package nanobind, which the extension is built with: "
+    "run ./dev build, or install requirements.txt, or configure with TRACEC_BUILD_PYTHON=OFF")
+endif()
+find_package(nanobind 3.1 CONFIG REQUIRED)
+
 function(tracec_add_python_package)
   cmake_parse_arguments(A "" "" "SRCS;DEPS" ${ARGN})
   if(A_UNPARSED_ARGUMENTS)
@@ -29,7 +38,9 @@ function(tracec_add_python_package)
 
   Python_add_library(_core MODULE WITH_SOABI ${A_SRCS})
   _tracec_configure(_core EXCEPTIONS)
-  target_link_libraries(_core PRIVATE ${A_DEPS})
+  # Part of the extension, whose users need no other package then.
+  nanobind_build_library(nanobind-static AS_SYSINCLUDE)
+  target_link_libraries(_core PRIVATE ${A_DEPS} nanobind-static)
   # libpython is the interpreter's; only PyInit__core is exported.
   target_link_options(_core PRIVATE -Wl,--gc-sections)
   set_target_properties(_core PROPERTIES
