@@ -134,6 +134,19 @@ bool readFlag(PyObject *argument, bool &flag) {
   return true;
 }
 
+bool readText(PyObject *argument, std::string &text) {
+  Py_ssize_t size;
+  const char *utf8 = PyUnicode_Check(argument) ? PyUnicode_AsUTF8AndSize(argument, &size) : nullptr;
+  if (!utf8) {
+    PyErr_Clear();
+    raiseAdvice(PyExc_TypeError, "pass a str", "expected a str, got %s",
+                Py_TYPE(argument)->tp_name);
+    return false;
+  }
+  text.assign(utf8, static_cast<size_t>(size));
+  return true;
+}
+
 namespace {
 
 bool readSize(PyObject *argument, SizeArg &size) {

@@ -11,6 +11,7 @@
 #include "tracec/Functional.h"
 
 #include <optional>
+#include <string>
 
 namespace tracec::python {
 
@@ -40,6 +41,8 @@ bool readAxes(PyObject *argument, std::optional<Dims> &axes);
 /// Anything with __index__ but a bool.
 bool readInt(PyObject *argument, const char *what, int64_t &value);
 bool readFlag(PyObject *argument, bool &flag);
+/// A str, as UTF-8.
+bool readText(PyObject *argument, std::string &text);
 
 /// Sizes of a shape: an int, a tc.Size, a rank-0 integer tensor, or a sequence of them.
 bool readShape(PyObject *argument, std::vector<SizeArg> &sizes);

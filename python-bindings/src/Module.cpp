@@ -1,11 +1,11 @@
 // tracec._core. The public names are re-exported by tracec/__init__.py.
 
 #include "DTypes.h"
-#include "Errors.h"
 #include "Operations.h"
 #include "Session.h"
 #include "Sizes.h"
 #include "TensorObject.h"
+#include "TraceCall.h"
 
 #include "tracert/Target.h"
 
@@ -13,40 +13,33 @@ namespace tracec::python {
 
 namespace {
 
-PyModuleDef moduleDefinition = {
-    .m_base = PyModuleDef_HEAD_INIT,
-    .m_name = "tracec._core",
-    .m_doc = "The C++ part of tracec.",
-    .m_size = -1,
-};
-
-bool fill(PyObject *module) {
-  if (!addErrors(module)) {
-    return false;
-  }
-  if (Status limit = tracert::checkTargetLimit(); !limit.ok()) {
-    raise(limit);
-    return false;
-  }
-  if (!addDTypes(module) || !addTensorType(module) || !addSizeType(module) ||
-      !addTraceTypes(module) || !addModelType(module) ||
-      PyModule_AddFunctions(module, moduleFunctions) < 0 ||
-      PyModule_AddFunctions(module, createFunctions) < 0 ||
-      PyModule_AddFunctions(module, traceFunctions) < 0 ||
-      PyModule_AddFunctions(module, optionFunctions) < 0) {
-    return false;
-  }
-  rebuildFunction = PyObject_GetAttrString(module, "_rebuild");
-  return rebuildFunction != nullptr;
+void fill(nb::module_ &module) {
+  PyObject *raw = module.ptr();
+  module.doc() = "The C++ part of tracec.";
+  check(addErrors(raw) && addDTypes(raw) && addTensorType(raw) && addSizeType(raw) &&
+        addCallType() && addExcludeType(raw) && PyModule_AddFunctions(raw, moduleFunctions) == 0 &&
+        PyModule_AddFunctions(raw, createFunctions) == 0 &&
+        PyModule_AddFunctions(raw, callFunctions) == 0);
+  installInterpreterHooks();
+  addTrace(module);
+  addModel(module);
+  addOptions(module);
+  module.def("check_target_limit", [] { check(tracert::checkTargetLimit()); });
+  rebuildFunction = nb::object(module.attr("_rebuild")).release().ptr();
 }
 
 } // namespace
 } // namespace tracec::python
 
-PyMODINIT_FUNC PyInit__core() {
-  PyObject *module = PyModule_Create(&tracec::python::moduleDefinition);
-  if (module && !tracec::python::fill(module)) {
-    Py_CLEAR(module);
+NB_MODULE(_core, module) {
+  // Types are made once in a process: a module that is imported again has the same ones. Never
+  // freed, so that they also outlast what the end of the interpreter leaves behind.
+  static PyObject *first = nullptr;
+  if (first) {
+    module.attr("__dict__").attr("update")(nanobind::handle(first).attr("__dict__"));
+    return;
   }
-  return module;
+  nanobind::set_leak_warnings(false);
+  tracec::python::fill(module);
+  first = module.inc_ref().ptr();
 }

@@ -1,25 +1,23 @@
-/// What the cold classes of the module add to it.
+/// What the cold classes and functions of the module add to it; exceptions pass through.
 #pragma once
 
-#include "Errors.h"
+#include "Binding.h"
 
-#include "tracert/Target.h"
+#include "tracert/Executor.h"
 
 namespace tracec::python {
 
-/// _core.Trace, _core.TraceCall, _core.ExcludeScope.
-bool addTraceTypes(PyObject *module);
+/// _core.Trace.
+void addTrace(nb::module_ &module);
 /// _core.Model.
-bool addModelType(PyObject *module);
+void addModel(nb::module_ &module);
+/// tc.options and tc.stats.
+void addOptions(nb::module_ &module);
 
-extern PyMethodDef traceFunctions[];  // TraceBindings.cpp
-extern PyMethodDef optionFunctions[]; // Options.cpp
+/// The interpreter's lock and the user's line, for the core.
+void installInterpreterHooks();
 
 /// "best", "portable", "v3"/"x86-64-v3", "avx512"/"x86-64-v4", "aarch64"; ValueError otherwise.
-struct Section {
-  uint8_t kind; // tracert::SectionChoice::Kind
-  tracert::Target target;
-};
-bool readSection(PyObject *name, Section &section);
+bool readSection(PyObject *name, tracert::SectionChoice &section);
 
 } // namespace tracec::python

@@ -5,6 +5,7 @@ Usage: `import tracec as tc; x = tc.tensor([1.0, 2.0]); (x * 2).sum()`.
 NumPy is loaded only when an array comes in or goes out, the compiler when a trace is first compiled.
 """
 
+from . import _core
 from . import _stats as stats
 from ._core import (
     AxisError,
@@ -82,6 +83,9 @@ from ._core import (
 from .load import Model, load
 from .options import options
 from .trace import Dim, TracedFunction, dim, trace
+
+# A wrong TRACERT_MAX_ISA is said here.
+_core.check_target_limit()
 
 __version__ = "0.1.0"
 

@@ -59,8 +59,8 @@ class Model:
         self._model = _core.Model(
             os.fsencode(self.path),
             section,
-            verify_all,
-            copy,
+            bool(verify_all),
+            bool(copy),
             _limit("load_limit", load_limit, 1, defaults[0]),
             _limit("memory_limit", memory_limit, 1, defaults[1]),
             _limit("time_limit", time_limit, 1000, defaults[2]),

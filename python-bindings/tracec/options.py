@@ -34,7 +34,7 @@ class options:
             raise ValueError(f"TC0101 unknown option {', '.join(unknown)}; use section and threads")
         self._section = section
         self._threads = threads
-        self._previous: list[object] = []
+        self._previous: list[_core.EvalOptions] = []
 
     def __enter__(self) -> "options":
         self._previous.append(_core.swap_options(self._section, self._threads))
