@@ -38,46 +38,44 @@ bool isOneElement(const TensorView &view) {
   return true;
 }
 
-} // namespace
-
-Status runPointwise(const KernelContext &context, const OpCall &call, Views operands,
-                    Views results) {
-  const TensorView &result = results[0];
-  ElementwiseLoop loop = loopOf(context, call, operands, result);
-  if (!loop) {
-    if (call.info().family == OpFamily::Cast && operands[0].dtype == result.dtype) {
-      copyView(context, operands[0], result);
-      return {};
-    }
-    return Status::internal("'" + std::string(call.info().name) + "' has no kernel for " +
-                            std::string(dtypeName(operands[0].dtype)));
-  }
-  int64_t count = result.elementCount();
-  if (count == 0) {
+/// A cast to the same dtype is a copy; any other call has a loop.
+Status runWithoutLoop(const KernelContext &context, const OpCall &call, const TensorView &operand,
+                      const TensorView &result) {
+  if (call.info().family == OpFamily::Cast && operand.dtype == result.dtype) {
+    copyView(context, operand, result);
     return {};
   }
-  double cost = nanosecondsPerElement(call, operands, result);
-  size_t arity = operands.size();
+  return Status::internal("'" + std::string(call.info().name) + "' has no kernel for " +
+                          std::string(dtypeName(operand.dtype)));
+}
 
-  // The common case without a nest: every operand is contiguous or one element.
+/// The common case without a nest: few elements, every operand contiguous or one element. False:
+/// nothing was done.
+bool runFlat(const KernelContext &context, ElementwiseLoop loop, Views operands,
+             const TensorView &result, double cost) {
+  int64_t count = result.elementCount();
+  double total = static_cast<double>(count) * cost;
+  if (total >= (context.pool ? double(kMinParallelNanoseconds) : kNanosecondsBetweenChecks)) {
+    return false;
+  }
   const void *inputs[3];
   int64_t inputStrides[3];
-  bool isFlat = true;
-  for (size_t i = 0; i < arity && isFlat; ++i) {
-    inputs[i] = operands[i].data;
-    inputStrides[i] = isOneElement(operands[i]) ? 0 : itemBytes(operands[i].dtype);
-    isFlat =
-        inputStrides[i] == 0 || (operands[i].shape == result.shape && operands[i].isContiguous());
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const TensorView &operand = operands[i];
+    inputs[i] = operand.data;
+    inputStrides[i] = isOneElement(operand) ? 0 : itemBytes(operand.dtype);
+    if (inputStrides[i] != 0 && (operand.shape != result.shape || !operand.isContiguous())) {
+      return false;
+    }
   }
-  int64_t resultSize = itemBytes(result.dtype);
-  double total = static_cast<double>(count) * cost;
-  bool isSmall =
-      total < (context.pool ? double(kMinParallelNanoseconds) : kNanosecondsBetweenChecks);
-  if (isFlat && isSmall) {
-    loop(inputs, inputStrides, result.data, resultSize, count);
-    return {};
-  }
+  loop(inputs, inputStrides, result.data, itemBytes(result.dtype), count);
+  return true;
+}
 
+/// Any strides, in rows that threads share.
+void runStrided(const KernelContext &context, ElementwiseLoop loop, Views operands,
+                const TensorView &result, double cost) {
+  size_t arity = operands.size();
   Dims strides[LoopNest::kMaxOperands];
   const Dims *stridePointers[LoopNest::kMaxOperands];
   void *data[LoopNest::kMaxOperands] = {};
@@ -100,6 +98,24 @@ Status runPointwise(const KernelContext &context, const OpCall &call, Views oper
     loop(rowInputs, rowStrides, rows[arity], rowStrides[arity], length);
   };
   runNest(context, nest, {data[0], data[1], data[2], data[3]}, cost, body);
+}
+
+} // namespace
+
+Status runPointwise(const KernelContext &context, const OpCall &call, Views operands,
+                    Views results) {
+  const TensorView &result = results[0];
+  ElementwiseLoop loop = loopOf(context, call, operands, result);
+  if (!loop) {
+    return runWithoutLoop(context, call, operands[0], result);
+  }
+  if (result.elementCount() == 0) {
+    return {};
+  }
+  double cost = nanosecondsPerElement(call, operands, result);
+  if (!runFlat(context, loop, operands, result, cost)) {
+    runStrided(context, loop, operands, result, cost);
+  }
   return {};
 }
 
