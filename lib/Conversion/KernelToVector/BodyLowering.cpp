@@ -13,17 +13,8 @@ KernelLowering::Values KernelLowering::emitBody(const NestPoint &point, ValueRan
   Values next(carried);
   Value terms = hasColumns ? carried[reductions.size()] : Value();
   int64_t lanes = point.lanes.count;
-  Value selected, selectedBits;
-  if (mask) {
-    selected = carried.back();
-  }
-  auto bitsOfMask = [&] {
-    if (!selectedBits) {
-      Value all = build->maskAnd(point.lanes.active, build->toMask(lookup(mask)));
-      selectedBits = build->maskBits(all, lanes);
-    }
-    return selectedBits;
-  };
+  Value selected = mask ? carried.back() : Value();
+  selectedBits = Value();
   size_t reduction = 0;
   for (Operation &op : func.getBody().front()) {
     llvm::TypeSwitch<Operation *>(&op)
@@ -31,15 +22,7 @@ KernelLowering::Values KernelLowering::emitBody(const NestPoint &point, ValueRan
           mapping[load] = emitLoad(point, cast<BlockArgument>(load.getAccess()));
         })
         .Case([&](GatherOp gather) { mapping[gather] = emitGather(point, gather); })
-        .Case([&](ApplyOp apply) {
-          Values operands;
-          for (Value input : apply.getInputs()) {
-            operands.push_back(lookup(input));
-          }
-          DType dtype = *dtypeOfElement(apply.getInputs().back().getType());
-          mapping[apply] = build->callScalar(apply.getCallee(), dtype, operands,
-                                             *dtypeOfElement(apply.getType()), lanes);
-        })
+        .Case([&](ApplyOp apply) { mapping[apply] = emitApply(apply, lanes); })
         .Case([&](CastOp castOp) {
           mapping[castOp] =
               build->cast(lookup(castOp.getInput()), *dtypeOfElement(castOp.getInput().getType()),
@@ -56,20 +39,7 @@ KernelLowering::Values KernelLowering::emitBody(const NestPoint &point, ValueRan
         .Case([&](StoreOp store) {
           emitStore(point, cast<BlockArgument>(store.getAccess()), lookup(store.getValue()));
         })
-        .Case([&](CompactOp compact) {
-          DType dtype = *dtypeOfElement(compact.getValue().getType());
-          Value value = lookup(compact.getValue());
-          // Packing moves bits.
-          if (isa<FloatType>(build->elementOf(dtype))) {
-            Type bits = builder.getIntegerType(8 * tracert::dtypeSize(dtype));
-            value = LLVM::BitcastOp::create(builder, loc, build->vectorOf(bits, lanes), value);
-          }
-          std::string name = "tck_pack_b" + std::to_string(tracert::dtypeSize(dtype)) + "_v" +
-                             std::to_string(lanes);
-          unsigned access = cast<BlockArgument>(compact.getAccess()).getArgNumber();
-          build->call(name, Type(),
-                      {point.pointers[access], selected, build->spill(value), bitsOfMask()});
-        })
+        .Case([&](CompactOp compact) { emitCompact(point, compact, selected); })
         .Case([&](ReduceOp reduce) {
           next[reduction] = accumulate(reductions[reduction], point, carried[reduction], terms,
                                        lookup(reduce.getValue()));
@@ -80,10 +50,44 @@ KernelLowering::Values KernelLowering::emitBody(const NestPoint &point, ValueRan
     next[reductions.size()] = build->add(terms, build->constant(1));
   }
   if (mask) {
-    Value count = LLVM::CtPopOp::create(builder, loc, builder.getI32Type(), bitsOfMask());
+    Value count = LLVM::CtPopOp::create(builder, loc, builder.getI32Type(), bitsOfMask(point));
     next.back() = build->add(selected, arith::ExtUIOp::create(builder, loc, build->i64(), count));
   }
   return next;
+}
+
+Value KernelLowering::emitApply(ApplyOp apply, int64_t lanes) {
+  Values operands;
+  for (Value input : apply.getInputs()) {
+    operands.push_back(lookup(input));
+  }
+  DType dtype = *dtypeOfElement(apply.getInputs().back().getType());
+  return build->callScalar(apply.getCallee(), dtype, operands, *dtypeOfElement(apply.getType()),
+                           lanes);
+}
+
+void KernelLowering::emitCompact(const NestPoint &point, CompactOp compact, Value selected) {
+  int64_t lanes = point.lanes.count;
+  DType dtype = *dtypeOfElement(compact.getValue().getType());
+  Value value = lookup(compact.getValue());
+  // Packing moves bits.
+  if (isa<FloatType>(build->elementOf(dtype))) {
+    Type bits = builder.getIntegerType(8 * tracert::dtypeSize(dtype));
+    value = LLVM::BitcastOp::create(builder, loc, build->vectorOf(bits, lanes), value);
+  }
+  std::string name =
+      "tck_pack_b" + std::to_string(tracert::dtypeSize(dtype)) + "_v" + std::to_string(lanes);
+  unsigned access = cast<BlockArgument>(compact.getAccess()).getArgNumber();
+  build->call(name, Type(),
+              {point.pointers[access], selected, build->spill(value), bitsOfMask(point)});
+}
+
+Value KernelLowering::bitsOfMask(const NestPoint &point) {
+  if (!selectedBits) {
+    Value all = build->maskAnd(point.lanes.active, build->toMask(lookup(mask)));
+    selectedBits = build->maskBits(all, point.lanes.count);
+  }
+  return selectedBits;
 }
 
 Value KernelLowering::laneOffsets(const NestPoint &point, unsigned access) {

@@ -65,7 +65,12 @@ private:
   Values emitBody(const NestPoint &point, mlir::ValueRange carried);
   mlir::Value emitLoad(const NestPoint &point, mlir::BlockArgument access);
   mlir::Value emitGather(const NestPoint &point, kernel::GatherOp op);
+  mlir::Value emitApply(kernel::ApplyOp apply, int64_t lanes);
   void emitStore(const NestPoint &point, mlir::BlockArgument access, mlir::Value value);
+  /// `selected`: how many elements were selected before this point.
+  void emitCompact(const NestPoint &point, kernel::CompactOp compact, mlir::Value selected);
+  /// A bit per lane that the mask selects; made once per point.
+  mlir::Value bitsOfMask(const NestPoint &point);
   mlir::Value position(const NestPoint &point);
   /// Byte offsets of the lanes of an access along the vector axis.
   mlir::Value laneOffsets(const NestPoint &point, unsigned access);
@@ -106,6 +111,8 @@ private:
   bool hasColumns = false;
   /// From kernel values to lanes, at the point being emitted.
   llvm::DenseMap<mlir::Value, mlir::Value> mapping;
+  /// Of that point; see bitsOfMask().
+  mlir::Value selectedBits;
 };
 
 } // namespace tracec
