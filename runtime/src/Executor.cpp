@@ -6,7 +6,6 @@
 #include "PlanRunner.h"
 #include "tracert/CacheLimits.h"
 #include "tracert/RecentList.h"
-#include "tracert/ThreadPool.h"
 #include "tracert/scalar/FloatMode.h"
 
 #include <algorithm>
@@ -46,6 +45,9 @@ public:
       if (!plan) {
         TRACERT_TRY(checkCallInputs(shared, taken));
       }
+      if (core.copies) [[unlikely]] {
+        TRACERT_TRY(copyInputs(core, taken, sentInputs));
+      }
       Status status = plan ? Status() : makePlan(plan);
       if (status.ok()) {
         status = runner.run(*plan, taken, outputs, failed);
@@ -60,6 +62,10 @@ public:
     for (size_t i = 0; i < shared.outputs.size(); ++i) {
       uint32_t input = shared.outputs[i].stateInput;
       if (input == kNoIndex) {
+        continue;
+      }
+      if (core.copies) {
+        std::swap(states[input], nextStates[input]);
         continue;
       }
       if (nextStates[input].buffer) {
@@ -79,6 +85,9 @@ public:
     return guardedRun([&]() -> Status {
       TRACERT_TRY(takeInputs(inputs));
       TRACERT_TRY(checkCallInputs(shared, taken));
+      if (core.copies) {
+        TRACERT_TRY(copyInputs(core, taken, sentInputs));
+      }
       std::unique_ptr<Plan> plan;
       TRACERT_TRY(runOpByOp({.isOpByOp = true, .keepsAllValues = true}, plan));
       return runner.copyValues(*plan, values);
@@ -88,6 +97,12 @@ public:
   Stats stats() const override {
     Stats stats = counters;
     runner.addCounts(stats);
+    if (core.copies) {
+      HostCopies::Counts copies = core.copies->counts();
+      stats.copiesIn = copies.in;
+      stats.copiesOut = copies.out;
+      stats.copiesWithin = copies.within;
+    }
     stats.section = core.section ? core.section->target : kPortable;
     stats.arenaBytes = largestArena();
     return stats;
@@ -104,13 +119,15 @@ private:
     failed = kNoIndex;
     if (core.budget) {
       core.budget->startRun();
+      core.hostBudget->startRun();
     }
     return guardedCall([&]() -> Status {
       Status status = body();
       if (status.ok()) {
         return status;
       }
-      if (status.code() == StatusCode::OutOfMemory && core.budget && core.budget->hasRefused()) {
+      bool isLimit = core.budget && (core.budget->hasRefused() || core.hostBudget->hasRefused());
+      if (status.code() == StatusCode::OutOfMemory && isLimit) {
         status = Status(kResourceExhausted, "the run needs more than its limit of " +
                                                 std::to_string(memoryLimit) +
                                                 " bytes of memory: " + status.message());
@@ -165,6 +182,9 @@ private:
                                      std::to_string(shared.inputs.size() - stateCount) +
                                      " inputs, got " + std::to_string(inputs.size()));
     }
+    if (core.copies && core.constants.empty()) {
+      TRACERT_TRY(constantsToDevice());
+    }
     taken.resize(shared.inputs.size());
     size_t next = 0;
     for (size_t i = 0; i < taken.size(); ++i) {
@@ -178,6 +198,20 @@ private:
       if (!isAligned(taken[i])) {
         return Status::invalidArgument("input '" + shared.inputs[i].name +
                                        "' is not aligned to the size of its elements");
+      }
+      if (hasDevices()) [[unlikely]] {
+        TRACERT_TRY(checkInputPlace(core, shared.inputs[i], taken[i].data));
+      }
+    }
+    return {};
+  }
+
+  /// Once; states that start as constants then start there.
+  Status constantsToDevice() {
+    TRACERT_TRY(copyConstants(core));
+    for (size_t i = 0; i < shared.inputs.size(); ++i) {
+      if (hasState[i]) {
+        states[i].view.data = core.constants[shared.inputs[i].initialConstant]->data();
       }
     }
     return {};
@@ -267,6 +301,15 @@ private:
       if (input == kNoIndex) {
         continue;
       }
+      if (core.copies) {
+        // All of it now: a copy may fail, commit() may not.
+        OwnedTensor &state = nextStates[input];
+        if (!state.buffer || !(state.view.type() == outputs[i].view.type())) {
+          TRACERT_TRY(resizeState(state, outputs[i].view.type()));
+        }
+        TRACERT_TRY(core.copies->copy(outputs[i].view, state.view));
+        continue;
+      }
       nextStates[input] = OwnedTensor();
       const OwnedTensor &old = states[input];
       if (!old.buffer || !(old.view.type() == outputs[i].view.type())) {
@@ -281,6 +324,8 @@ private:
   const Program &shared;
   PlanRunner runner;
   std::vector<TensorView> taken;
+  /// On a device, per input: memory of the copy, kept for the next run.
+  std::vector<BufferRef> sentInputs;
   /// Per input; without a buffer the view is of the program's constant.
   std::vector<OwnedTensor> states;
   std::vector<OwnedTensor> nextStates;
@@ -293,83 +338,15 @@ private:
   OpIndex failed = kNoIndex;
 };
 
-Result<const NativeSection *> chooseSection(const Program &program, const SectionChoice &choice,
-                                            const Device &device) {
-  switch (choice.kind) {
-  case SectionChoice::Portable:
-    return nullptr;
-  case SectionChoice::Best:
-    return bestSection(program, device);
-  case SectionChoice::Native:
-    break;
-  }
-  for (const NativeSection &section : program.sections) {
-    if (section.target != choice.target) {
-      continue;
-    }
-    if (!device.supports(choice.target)) {
-      return Status::unsupported("the section for " + std::string(targetName(choice.target)) +
-                                 " cannot run on this processor; use the portable section")
-          .withAdvice("use section=\"best\" or section=\"portable\": the bits are the same");
-    }
-    return &section;
-  }
-  return Status::unsupported("the program has no section for " +
-                             std::string(targetName(choice.target)))
-      .withAdvice(
-          "use section=\"best\" or section=\"portable\", or dump the file with this target");
-}
-
-} // namespace
-
-namespace {
-
-Result<std::unique_ptr<Executor>> createExecutor(std::shared_ptr<const Program> program,
-                                                 const ExecutorOptions &options) {
-  TRACERT_TRY(checkTargetLimit());
-  ExecutorCore core;
-  core.device = &hostDevice();
-  TRACERT_ASSIGN(core.section, chooseSection(*program, options.section, *core.device));
-  core.pool = options.pool ? options.pool : &processThreadPool();
-  core.allocator = options.allocator ? options.allocator : &processAllocator();
-  if (options.memoryLimit != 0) {
-    core.budget = std::make_shared<BudgetAllocator>(*core.allocator, options.memoryLimit);
-    core.allocator = core.budget.get();
-  }
-  core.target = options.section.kind == SectionChoice::Portable ? kPortable : bestTarget();
-  if (core.section) {
-    if (options.section.kind == SectionChoice::Native) {
-      core.target = options.section.target;
-    }
-    Result<std::shared_ptr<const DeviceCode>> code =
-        core.section->sharedCode.load(*core.device, core.section->code, core.section->codeHash);
-    if (code.ok()) {
-      core.code = std::move(code).value();
-      core.schedule = core.section->blocks[0].instructions;
-    } else if (options.section.kind == SectionChoice::Best &&
-               code.status().code() == StatusCode::Io) {
-      // A system that forbids new executable memory makes it slower, not impossible.
-      core.section = nullptr;
-    } else {
-      return code.status();
-    }
-  }
-  if (!core.section) {
-    core.schedule.resize(program->ops.size());
-    for (uint32_t i = 0; i < core.schedule.size(); ++i) {
-      core.schedule[i].index = i;
-    }
-  }
-  core.program = std::move(program);
-  return std::unique_ptr<Executor>(
-      std::make_unique<PlanExecutor>(std::move(core), options.memoryLimit));
-}
-
 } // namespace
 
 Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Program> program,
                                                    const ExecutorOptions &options) {
-  return guardedCall([&] { return createExecutor(std::move(program), options); });
+  return guardedCall([&]() -> Result<std::unique_ptr<Executor>> {
+    TRACERT_ASSIGN(ExecutorCore core, makeExecutorCore(std::move(program), options));
+    return std::unique_ptr<Executor>(
+        std::make_unique<PlanExecutor>(std::move(core), options.memoryLimit));
+  });
 }
 
 } // namespace tracert

@@ -26,9 +26,11 @@ Result<TensorType> selectedType(const Program &program, const KernelDef &kernel,
       continue;
     }
     const OpDef &op = program.ops[access.op];
-    std::vector<OperandInfo> operands{infoOf(op.operands[0])};
+    std::vector<OperandInfo> operands(1);
+    TRACERT_ASSIGN(operands[0], infoOf(op.operands[0]));
     for (size_t i = static_cast<size_t>(op.call.info().operandCount); i < op.operands.size(); ++i) {
-      operands.push_back(infoOf(op.operands[i]));
+      operands.emplace_back();
+      TRACERT_ASSIGN(operands.back(), infoOf(op.operands[i]));
     }
     TRACERT_ASSIGN(ResultTypes types, inferTypes(readCallOf(op.call), operands));
     return types[0];
@@ -37,8 +39,8 @@ Result<TensorType> selectedType(const Program &program, const KernelDef &kernel,
 }
 
 Result<Domain> resolveDomain(const Program &program, const KernelDef &kernel,
-                             std::span<const PlanValue> values, ReadsMemory readsMemory) {
-  TRACERT_ASSIGN(TensorType type, domainType(program, kernel, values, readsMemory));
+                             std::span<const PlanValue> values, const IntegerReader *read) {
+  TRACERT_ASSIGN(TensorType type, domainType(program, kernel, values, read));
   if (!type.isFullyKnown()) {
     return Status::internal("kernel '" + kernel.name + "' has a domain of unknown size");
   }
@@ -49,8 +51,8 @@ Result<Domain> resolveDomain(const Program &program, const KernelDef &kernel,
   } else {
     // The set's selection with declared types only: dims that are 1 in it are statically 1.
     TRACERT_ASSIGN(TensorType declared,
-                   selectedType(program, kernel, [&](ValueId value) -> OperandInfo {
-                     return {{program.values[value].dtype, program.values[value].dims}};
+                   selectedType(program, kernel, [&](ValueId value) -> Result<OperandInfo> {
+                     return OperandInfo{{program.values[value].dtype, program.values[value].dims}};
                    }));
     staticDims = declared.shape;
   }
@@ -157,12 +159,12 @@ bool matchesClass(InnerStride wanted, int64_t size, int64_t elementSize, int64_t
 class Binder {
 public:
   Binder(const Program &program, const KernelDef &kernel, std::span<const OpIndex> covered,
-         std::span<const PlanValue> values, ReadsMemory readsMemory, BoundLaunch &bound)
-      : program(program), kernel(kernel), covered(covered), values(values),
-        readsMemory(readsMemory), bound(bound) {}
+         std::span<const PlanValue> values, const IntegerReader *read, BoundLaunch &bound)
+      : program(program), kernel(kernel), covered(covered), values(values), read(read),
+        bound(bound) {}
 
   Result<BindOutcome> run() {
-    TRACERT_ASSIGN(domain, resolveDomain(program, kernel, values, readsMemory));
+    TRACERT_ASSIGN(domain, resolveDomain(program, kernel, values, read));
     bound.kernel = &kernel;
     bound.pointerSources.clear();
     bound.pointers.clear();
@@ -409,10 +411,12 @@ private:
       const PlanValue &extra = values[op.operands[i]];
       if (!extra.sizeValue) {
         TRACERT_TRY(needsMemory(op.operands[i]));
-        assert(readsMemory == ReadsMemory::Yes);
+        assert(read);
+        bounds.emplace_back();
+        TRACERT_ASSIGN(bounds.back(), (*read)(extra.view));
+        continue;
       }
-      bounds.push_back(extra.sizeValue ? *extra.sizeValue
-                                       : integerAt(extra.view.data, extra.view.dtype));
+      bounds.push_back(*extra.sizeValue);
     }
     TRACERT_ASSIGN(std::optional<TensorView> view,
                    viewOf(readCallOf(op.call), values[result].view, bounds));
@@ -437,7 +441,7 @@ private:
   const KernelDef &kernel;
   std::span<const OpIndex> covered;
   std::span<const PlanValue> values;
-  ReadsMemory readsMemory;
+  const IntegerReader *read;
   BoundLaunch &bound;
   Domain domain;
 };
@@ -447,16 +451,16 @@ private:
 OpCall readCallOf(const OpCall &set) { return {OpKind::subtensor, set.attrs}; }
 
 Result<TensorType> domainType(const Program &program, const KernelDef &kernel,
-                              std::span<const PlanValue> values, ReadsMemory readsMemory) {
+                              std::span<const PlanValue> values, const IntegerReader *read) {
   if (kernel.domainValue != kNoIndex) {
     return values[kernel.domainValue].type;
   }
-  return selectedType(program, kernel, [&](ValueId id) -> OperandInfo {
+  return selectedType(program, kernel, [&](ValueId id) -> Result<OperandInfo> {
     const PlanValue &value = values[id];
     OperandInfo info{value.type, value.sizeValue};
     bool isBound = value.type.rank() == 0 && isInteger(value.type.dtype);
-    if (isBound && !info.sizeValue && readsMemory == ReadsMemory::Yes && value.hasMemory()) {
-      info.sizeValue = integerAt(value.view.data, value.view.dtype);
+    if (isBound && !info.sizeValue && read && value.hasMemory()) {
+      TRACERT_ASSIGN(info.sizeValue, (*read)(value.view));
     }
     return info;
   });
@@ -464,11 +468,10 @@ Result<TensorType> domainType(const Program &program, const KernelDef &kernel,
 
 Result<BindOutcome> bindLaunch(const Program &program, const NativeSection &section,
                                const Instruction &instruction, std::span<const PlanValue> values,
-                               ReadsMemory readsMemory, BoundLaunch &bound) {
+                               const IntegerReader *read, BoundLaunch &bound) {
   auto covered =
       std::span(section.coveredOps).subspan(instruction.firstCovered, instruction.coveredCount);
-  return Binder(program, section.kernels[instruction.index], covered, values, readsMemory, bound)
-      .run();
+  return Binder(program, section.kernels[instruction.index], covered, values, read, bound).run();
 }
 
 } // namespace tracert

@@ -2,7 +2,7 @@
 ///
 ///   TRACERT_ASSIGN(BindOutcome outcome, bindLaunch(program, section, instruction, values, bound));
 ///
-/// Binding reads the values' views, and with ReadsMemory::Yes also bounds that are operands (while
+/// Binding reads the values' views, and bounds that are operands where it is told how (while
 /// planning there is no memory yet, so those launches are bound while running). It says NotFitting
 /// when the strides or shapes of this call are not what the code was compiled for; the launch is
 /// then replaced by its ops.
@@ -11,6 +11,7 @@
 #include "tracert/Device.h"
 #include "tracert/KernelAbi.h"
 
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -39,17 +40,18 @@ struct PlanValue {
 };
 
 enum class BindOutcome : uint8_t { Bound, NotFitting };
-enum class ReadsMemory : bool { No, Yes };
+/// How integers of rank 0 are read, wherever they lie.
+using IntegerReader = std::function<Result<int64_t>(const TensorView &)>;
 
-/// Internal when a value that an access needs has no memory.
+/// `read`: null while planning. Internal when a value that an access needs has no memory.
 Result<BindOutcome> bindLaunch(const Program &program, const NativeSection &section,
                                const Instruction &instruction, std::span<const PlanValue> values,
-                               ReadsMemory readsMemory, BoundLaunch &bound);
+                               const IntegerReader *read, BoundLaunch &bound);
 
 /// The shape a kernel iterates over, before flattening: of its domain value, or what its set op
 /// selects. Dims may be kUnknownDim.
 Result<TensorType> domainType(const Program &program, const KernelDef &kernel,
-                              std::span<const PlanValue> values, ReadsMemory readsMemory);
+                              std::span<const PlanValue> values, const IntegerReader *read);
 
 /// The basic read with the items of a set_subtensor, to find the view that the set writes.
 OpCall readCallOf(const OpCall &set);

@@ -10,7 +10,9 @@
 
 #include "BudgetAllocator.h"
 #include "LaunchBinding.h"
+#include "tracert/Element.h"
 #include "tracert/Executor.h"
+#include "tracert/HostCopies.h"
 #include "tracert/RunControl.h"
 
 #include <array>
@@ -42,6 +44,12 @@ struct ExecutorCore {
   /// Where the section runs.
   Device *device = nullptr;
   DeviceUse use;
+  /// Null on the host, whose memory is read and written where it lies.
+  std::unique_ptr<HostCopies> copies;
+  /// Of `copies`; the budget of the host's memory when there is a limit.
+  std::shared_ptr<BudgetAllocator> hostBudget;
+  /// The program's constants on the device, made by the first run.
+  std::vector<BufferRef> constants;
   /// Null without a section.
   std::shared_ptr<const DeviceCode> code;
   ThreadPool *pool = nullptr;
@@ -53,10 +61,21 @@ struct ExecutorCore {
   /// The chosen section's schedule; for the portable one, RunOp of each op in order.
   std::vector<Instruction> schedule;
 
+  /// On a device HostCopies puts its own allocator in.
   KernelContext context(OpIndex op) const {
     return {pool, target, allocator, program->ops[op].indexMode};
   }
-  KernelContext copyContext() const { return {pool, target, allocator, IndexMode::Checked}; }
+  /// To contiguous memory.
+  Status copy(const TensorView &from, const TensorView &to) const {
+    if (copies) [[unlikely]] {
+      return copies->copy(from, to);
+    }
+    copyView({pool, target, allocator, IndexMode::Checked}, from, to);
+    return {};
+  }
+  Result<int64_t> integer(const TensorView &view) const {
+    return copies ? copies->integer(view) : integerAt(view.data, view.dtype);
+  }
   /// Not Ok when the run is to end; results of the step before may be of no use then.
   Status checkControl() const {
     const RunControl *control = currentRunControl();
@@ -67,10 +86,25 @@ struct ExecutorCore {
   }
 };
 
+/// Checks the options, chooses the section and loads its code (ExecutorSetup.cpp).
+Result<ExecutorCore> makeExecutorCore(std::shared_ptr<const Program> program,
+                                      const ExecutorOptions &options);
+/// InvalidArgument when the data lies on another device than the executor's.
+Status checkInputPlace(const ExecutorCore &core, const InputDef &input, const void *data);
+
+// On a device only.
+
+/// Fills core.constants.
+Status copyConstants(ExecutorCore &core);
+/// Makes views of the host's memory views of copies, with the same strides, which rules ask about.
+/// `kept`: per input, memory of its copy, used again by the next run.
+Status copyInputs(const ExecutorCore &core, std::vector<TensorView> &inputs,
+                  std::vector<BufferRef> &kept);
+
 enum class StorageKind : uint8_t {
   Input,    // index: input
   Constant, // base
-  Scalar,   // base: a rank-0 value computed while planning
+  Scalar,   // base: a rank-0 value computed while planning, on the host
   Arena,    // arenaOffset
   Output,   // index: output buffer of the call
 };
@@ -79,6 +113,8 @@ struct Storage {
   StorageKind kind = StorageKind::Arena;
   uint32_t index = 0;
   void *base = nullptr;
+  /// Constant and Scalar: where it lies on the executor's device, which may be the host.
+  void *placed = nullptr;
   int64_t bytes = 0;
   int32_t firstStep = -1;
   /// Last step that may read any view of it.
@@ -150,6 +186,8 @@ struct Plan {
     unsigned char bytes[128];
   };
   std::deque<ScalarCell> scalars;
+  /// Their copies on a device.
+  BufferRef placedScalars;
   /// Values that are not Static, and their types as planned, to start each call from.
   std::vector<std::pair<ValueId, TensorType>> unplanned;
   std::vector<OpIndex> pendingChecks;

@@ -72,9 +72,11 @@ private:
   }
 
   void addConstants() {
-    for (const ConstantDef &constant : program.constants) {
+    for (size_t i = 0; i < program.constants.size(); ++i) {
+      const ConstantDef &constant = program.constants[i];
       void *data = constant.data ? const_cast<void *>(constant.data) : emptyMemory();
       uint32_t storage = addStorage(StorageKind::Constant, 0, data, constant.type.byteCount());
+      plan.storages[storage].placed = core.copies ? core.constants[i]->data() : data;
       place(constant.value, constant.type, storage,
             TensorView::contiguous(fakeBase(), constant.type), /*isAlias=*/false);
       if (constant.type.rank() == 0 && isInteger(constant.type.dtype)) {
@@ -205,7 +207,10 @@ private:
 
   uint32_t addScalarCell(const TensorType &type) {
     plan.scalars.emplace_back();
-    return addStorage(StorageKind::Scalar, 0, plan.scalars.back().bytes, type.byteCount());
+    void *cell = plan.scalars.back().bytes;
+    uint32_t storage = addStorage(StorageKind::Scalar, 0, cell, type.byteCount());
+    plan.storages[storage].placed = cell;
+    return storage;
   }
 
   Status planSizeValue(const OpDef &op, const TensorType &type,
@@ -249,6 +254,7 @@ private:
     }
     KernelContext context = core.context(index);
     context.pool = nullptr;
+    context.allocator = &processAllocator();
     TRACERT_TRY(runKernel(context, op.call, operands, results));
     for (size_t i = 0; i < types.size(); ++i) {
       plan.values[op.results[i]].sizeValue = integerAt(results[i].data, results[i].dtype);
@@ -354,7 +360,7 @@ private:
           isStatic &&
           plan.values[isStored(access) ? storedValue(access) : access.value].type.isFullyKnown();
     }
-    TRACERT_ASSIGN(TensorType domain, domainType(program, kernel, plan.values, ReadsMemory::No));
+    TRACERT_ASSIGN(TensorType domain, domainType(program, kernel, plan.values, nullptr));
     isStatic = isStatic && domain.isFullyKnown();
     for (const KernelAccess &access : kernel.accesses) {
       isStatic = isStatic && hasKnownBounds(access);
@@ -381,8 +387,8 @@ private:
       }
     }
     auto bound = std::make_unique<BoundLaunch>();
-    TRACERT_ASSIGN(BindOutcome outcome, bindLaunch(program, *core.section, instruction, plan.values,
-                                                   ReadsMemory::No, *bound));
+    TRACERT_ASSIGN(BindOutcome outcome,
+                   bindLaunch(program, *core.section, instruction, plan.values, nullptr, *bound));
     if (outcome == BindOutcome::NotFitting) {
       plan.storages.resize(storagesBefore);
       for (auto &[value, old] : saved) {

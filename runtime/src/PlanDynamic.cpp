@@ -1,6 +1,5 @@
 // The steps of a plan whose types or places are known only while it runs.
 #include "PlanRunner.h"
-#include "tracert/Element.h"
 
 #include <algorithm>
 
@@ -44,7 +43,7 @@ Result<ResultTypes> PlanRunner::currentTypes(Plan &plan, OpIndex index) {
                   value.type.rank() == 0 && isInteger(value.type.dtype);
     OperandInfo operand{value.type, value.sizeValue, inputStrides(plan, value)};
     if (isSize && !operand.sizeValue && value.hasMemory()) {
-      operand.sizeValue = integerAt(value.view.data, value.view.dtype);
+      TRACERT_ASSIGN(operand.sizeValue, core.integer(value.view));
     }
     infos.push_back(std::move(operand));
   }
@@ -57,7 +56,9 @@ Result<ResultTypes> PlanRunner::currentTypes(Plan &plan, OpIndex index) {
   }
   // The type rule first: counting needs operands that obey it.
   TRACERT_ASSIGN(ResultTypes unknown, inferTypes(op.call, infos));
-  TRACERT_ASSIGN(std::vector<int64_t> counts, readCounts(core.context(index), op.call, views));
+  TRACERT_ASSIGN(std::vector<int64_t> counts,
+                 core.copies ? core.copies->readCounts(core.context(index), op.call, views)
+                             : readCounts(core.context(index), op.call, views));
   return inferTypesWithCounts(op.call, infos, counts);
 }
 
@@ -115,6 +116,9 @@ Status PlanRunner::runOp(Plan &plan, OpIndex index) {
     }
     TRACERT_ASSIGN(int64_t size, inferSizeValue(op.call, infos));
     TRACERT_TRY(giveMemory(plan, op.results[0], types[0]));
+    if (core.copies) {
+      return core.copies->put(&size, first.view.data, sizeof size);
+    }
     std::memcpy(first.view.data, &size, sizeof size);
     return {};
   }
@@ -129,7 +133,8 @@ Status PlanRunner::runOp(Plan &plan, OpIndex index) {
   if (info.has(kTraitView) && first.state != ValueState::Static) {
     std::vector<int64_t> sizes;
     for (size_t i = 1; i < op.operands.size(); ++i) {
-      sizes.push_back(integerAt(operands[i].data, operands[i].dtype));
+      sizes.emplace_back();
+      TRACERT_ASSIGN(sizes.back(), core.integer(operands[i]));
     }
     TRACERT_ASSIGN(std::optional<TensorView> view, viewOf(op.call, operands[0], sizes));
     if (view) {
@@ -191,7 +196,7 @@ Status PlanRunner::prepareStores(Plan &plan, const KernelDef &kernel) {
         return Status::internal("the old value of a set is computed by no instruction");
       }
       TRACERT_TRY(giveMemory(plan, op.results[0], old.view.type()));
-      copyView(core.copyContext(), old.view, plan.values[op.results[0]].view);
+      TRACERT_TRY(core.copy(old.view, plan.values[op.results[0]].view));
       continue;
     }
     bool isStore = access.kind == AccessKind::Store || access.kind == AccessKind::ReduceStore ||
@@ -202,7 +207,7 @@ Status PlanRunner::prepareStores(Plan &plan, const KernelDef &kernel) {
     TensorType type = plan.values[access.value].type;
     if (!type.isFullyKnown() && access.kind == AccessKind::CompactStore) {
       // The mask exists only inside the kernel: room for every element, cut to size afterwards.
-      TRACERT_ASSIGN(TensorType domain, domainType(program, kernel, plan.values, ReadsMemory::Yes));
+      TRACERT_ASSIGN(TensorType domain, domainType(program, kernel, plan.values, &readInteger));
       type.shape.assign(1, domain.elementCount());
     }
     if (!type.isFullyKnown()) {
@@ -301,7 +306,7 @@ Status PlanRunner::runDynamicLaunch(Plan &plan, Step &step, OpIndex &failedOp) {
   }
   TRACERT_TRY(prepareStores(plan, kernel));
   TRACERT_ASSIGN(BindOutcome outcome, bindLaunch(program, *core.section, instruction, plan.values,
-                                                 ReadsMemory::Yes, *step.launch));
+                                                 &readInteger, *step.launch));
   for (const auto &[value, type] : countedTypes) {
     plan.values[value].type = type;
   }

@@ -9,7 +9,7 @@ namespace {
 class PlanLayout {
 public:
   PlanLayout(const ExecutorCore &core, const PlanOptions &options, Plan &plan)
-      : program(*core.program), options(options), plan(plan) {}
+      : core(core), program(*core.program), options(options), plan(plan) {}
 
   Status run() {
     addPartials();
@@ -19,6 +19,7 @@ public:
     }
     TRACERT_TRY(placeOutputs());
     TRACERT_TRY(layOut());
+    TRACERT_TRY(placeScalars());
     bindSteps();
     bindValues();
     return {};
@@ -222,13 +223,35 @@ private:
     return {};
   }
 
+  /// What was computed while planning, for a device that cannot read it where it is.
+  Status placeScalars() {
+    if (!core.copies || plan.scalars.empty()) {
+      return {};
+    }
+    constexpr size_t kCell = sizeof(Plan::ScalarCell);
+    std::vector<Plan::ScalarCell> cells(plan.scalars.begin(), plan.scalars.end());
+    plan.placedScalars = BufferRef(Buffer::allocate(*core.allocator, cells.size() * kCell));
+    if (!plan.placedScalars) {
+      return Status::outOfMemory("no memory for the sizes of a plan");
+    }
+    TRACERT_TRY(core.copies->put(cells.data(), plan.placedScalars->data(), cells.size() * kCell));
+    char *next = static_cast<char *>(plan.placedScalars->data());
+    for (Storage &storage : plan.storages) {
+      if (storage.kind == StorageKind::Scalar) {
+        storage.placed = next;
+        next += kCell;
+      }
+    }
+    return {};
+  }
+
   /// Sets the pointer now when the memory is already known, else when the plan is bound.
   void patch(void **slot, uint32_t storageId, int64_t offset) {
     const Storage &storage = plan.storages[plan.rootOf(storageId)];
     switch (storage.kind) {
     case StorageKind::Constant:
     case StorageKind::Scalar:
-      *slot = static_cast<char *>(storage.base) + offset;
+      *slot = static_cast<char *>(storage.placed) + offset;
       return;
     case StorageKind::Arena:
       plan.arenaPatches.push_back({slot, 0, static_cast<int64_t>(storage.arenaOffset) + offset});
@@ -315,6 +338,7 @@ private:
     uint32_t to;
   };
 
+  const ExecutorCore &core;
   const Program &program;
   const PlanOptions &options;
   Plan &plan;

@@ -113,8 +113,7 @@ Status PlanRunner::runStep(Plan &plan, Step &step, OpIndex &failedOp) {
     return status;
   }
   case StepKind::Copy:
-    copyView(core.copyContext(), step.operands[0], step.results[0]);
-    return {};
+    return core.copy(step.operands[0], step.results[0]);
   case StepKind::Launch:
     return runLaunch(step);
   case StepKind::DynamicLaunch:
@@ -140,12 +139,15 @@ Status PlanRunner::runStep(Plan &plan, Step &step, OpIndex &failedOp) {
 Status PlanRunner::runLibraryKernel(OpIndex op, std::span<const TensorView> operands,
                                     std::span<const TensorView> results) {
   ++libraryCount;
+  if (core.copies) [[unlikely]] {
+    return core.copies->runKernel(core.context(op), program.ops[op].call, operands, results);
+  }
   return runKernel(core.context(op), program.ops[op].call, operands, results);
 }
 
 Status PlanRunner::runLaunch(Step &step) {
   for (size_t i = 0; i < step.operands.size(); ++i) {
-    copyView(core.copyContext(), step.operands[i], step.results[i]);
+    TRACERT_TRY(core.copy(step.operands[i], step.results[i]));
   }
   LaunchOutcome outcome;
   TRACERT_TRY(launch(*step.launch, step.partials, outcome));
@@ -178,7 +180,7 @@ Result<OwnedTensor> PlanRunner::copyOut(const TensorView &view) {
     return Status::outOfMemory("no memory for an output of type " + type.str());
   }
   copy.view = TensorView::contiguous(copy.buffer->data(), type);
-  copyView(core.copyContext(), view, copy.view);
+  TRACERT_TRY(core.copy(view, copy.view));
   return copy;
 }
 

@@ -64,6 +64,7 @@ private:
 
   const ExecutorCore &core;
   const Program &program;
+  const IntegerReader readInteger = [this](const TensorView &view) { return core.integer(view); };
   /// Made for the first launch.
   std::unique_ptr<Launcher> launcher;
   BufferRef arena;

@@ -362,7 +362,9 @@ private:
     std::string_view name(def.isa()->c_str(), def.isa()->size());
     NativeSection section;
     std::optional<Target> target = targetFromName(name);
-    if (!target || target->kind == TargetKind::Nvptx || def.kernel_abi() != kKernelAbi) {
+    // A processor's section may be for another machine, to which the file can be copied as it is.
+    bool isForMissingDevice = target && target->kind == TargetKind::Nvptx && !supports(*target);
+    if (!target || isForMissingDevice || def.kernel_abi() != kKernelAbi) {
       // For a machine or a contract of another version: this build runs another section.
       return {};
     }

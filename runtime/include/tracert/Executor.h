@@ -8,6 +8,11 @@
 /// kernel arguments) is made for each new set of input shapes and kept; a new size never compiles.
 /// Inputs may have any strides. Outputs are owned by the caller: fresh buffers from the allocator,
 /// contiguous, never aliasing inputs, arena or each other.
+///
+/// On a device (ExecutorOptions::device) constants, intermediate values and outputs lie in its
+/// memory; an input may lie there or on the host, from where each run copies it. Sizes, counts and
+/// indices that decide about a plan are copied out, and an op without a kernel in the section is
+/// done by the host on copies. Stats count all of it.
 #pragma once
 
 #include "tracert/Allocator.h"
@@ -24,13 +29,16 @@ struct SectionChoice {
 };
 
 struct ExecutorOptions {
-  SectionChoice section;
+  SectionChoice section = {};
   /// Null: processThreadPool() / processAllocator().
   ThreadPool *pool = nullptr;
   Allocator *allocator = nullptr;
   /// Bytes that the executor may hold: state, intermediate values, temporaries of kernels, plans,
   /// the outputs being made. ResourceExhausted before more is allocated. 0: no limit.
   uint64_t memoryLimit = 0;
+  /// Null: the host. Else a registered device, on which `allocator` must allocate. The memory limit
+  /// then holds for its memory and for copies on the host, each by itself.
+  Device *device = nullptr;
 };
 
 /// An output: type and owned memory.
@@ -47,7 +55,7 @@ struct RunFailure {
 
 class TRACERT_API Executor {
 public:
-  /// Unsupported when the section asked for is absent or this machine cannot run it.
+  /// Unsupported when the section asked for is absent or the device cannot run it.
   static Result<std::unique_ptr<Executor>> create(std::shared_ptr<const Program> program,
                                                   const ExecutorOptions &options);
   virtual ~Executor() = default;
@@ -81,6 +89,10 @@ public:
     uint64_t launchesRun = 0;
     uint64_t launchesReplacedByOps = 0;
     uint64_t libraryKernelsRun = 0;
+    /// Calls that copied to a device, from it, and within it; 0 on the host.
+    uint64_t copiesIn = 0;
+    uint64_t copiesOut = 0;
+    uint64_t copiesWithin = 0;
     /// Level of the section that runs.
     Target section = kPortable;
     size_t arenaBytes = 0;

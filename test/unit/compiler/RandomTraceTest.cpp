@@ -1,8 +1,10 @@
 // Random traces: the compiled program against the recorded ops run one by one with library kernels.
+#include "../devices/FakeDevice.h"
 #include "TraceBuilder.h"
 
 #include "tracec/Compiler.h"
 #include "tracert/Executor.h"
+#include "tracert/HostCopies.h"
 
 #include <gtest/gtest.h>
 
@@ -195,6 +197,31 @@ std::string differenceText(const TensorView &got, Held &want) {
   return text;
 }
 
+/// The same code on a device: as many launches, and the same bits.
+void compareOnDevice(const Program &program, uint64_t launches, std::vector<Held> &inputs,
+                     std::vector<Held> &expected) {
+  tracert::test::RegisteredFake fake;
+  auto moved = std::make_shared<Program>(program);
+  moved->sections[0].target = tracert::test::kFakeTarget;
+  auto executor = Executor::create(moved, {.device = &*fake});
+  ASSERT_TRUE(executor.ok()) << executor.status().message();
+  std::vector<OwnedTensor> outputs;
+  std::vector<TensorView> views{inputs[0].view(), inputs[1].view()};
+  Status ran = (*executor)->run(views, outputs);
+  ASSERT_TRUE(ran.ok()) << ran.message();
+  EXPECT_EQ((*executor)->stats().launchesRun, launches);
+  tracert::HostCopies copies(*fake, tracert::processAllocator());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    auto host = copies.bring(outputs[i].view);
+    ASSERT_TRUE(host.ok()) << host.status().message();
+    ASSERT_TRUE(host->view.type() == expected[i].type) << i;
+    EXPECT_EQ(std::memcmp(host->view.data, expected[i].bytes.data(),
+                          static_cast<size_t>(expected[i].type.byteCount())),
+              0)
+        << "device output " << i << ": " << differenceText(host->view, expected[i]);
+  }
+}
+
 /// Adds the compiled kernels that ran to `kernelRuns`.
 void compareWithOpByOp(uint32_t seed, int optLevel, uint64_t &kernelRuns) {
   SCOPED_TRACE("seed " + std::to_string(seed) + " -O" + std::to_string(optLevel));
@@ -243,6 +270,9 @@ void compareWithOpByOp(uint32_t seed, int optLevel, uint64_t &kernelRuns) {
                 0)
           << (kind == SectionChoice::Portable ? "portable" : "native") << " output " << i << " of "
           << expected[i].type.str() << ": " << differenceText(outputs[i].view, expected[i]);
+    }
+    if (hasKernels) {
+      compareOnDevice(*program, (*executor)->stats().launchesRun, inputs, expected);
     }
   }
 }

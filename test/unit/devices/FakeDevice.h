@@ -15,6 +15,7 @@
 
 #include <map>
 #include <mutex>
+#include <ostream>
 #include <string>
 
 namespace tracert::test {
@@ -30,6 +31,11 @@ public:
     uint64_t copiesIn = 0, copiesOut = 0, copiesWithin = 0;
     uint64_t launches = 0, loads = 0;
     friend bool operator==(const Counts &, const Counts &) = default;
+    friend std::ostream &operator<<(std::ostream &out, const Counts &counts) {
+      return out << counts.copiesIn << " in, " << counts.copiesOut << " out, "
+                 << counts.copiesWithin << " within, " << counts.launches << " launches, "
+                 << counts.loads << " loads";
+    }
   };
   Counts counts() const;
   /// Fails the copies and launches from the `after`-th on; negative: none.

@@ -1,6 +1,5 @@
 // Launches of compiled kernels: binding, splitting, joining, errors, replacement by ops.
-#include "ProgramKit.h"
-#include "TestKernels.h"
+#include "LaunchKit.h"
 
 #include "tracert/ThreadPool.h"
 
@@ -15,46 +14,6 @@ constexpr Target kIsa = kX86V3;
   if (!supports(kIsa)) {                                                                           \
     GTEST_SKIP() << "this processor has no x86-64-v3";                                             \
   }
-
-KernelAccess access(AccessKind kind, ValueId value, InnerStride stride = InnerStride::Any,
-                    OpIndex op = kNoIndex) {
-  KernelAccess made;
-  made.kind = kind;
-  made.value = value;
-  made.innerStride = stride;
-  made.op = op;
-  return made;
-}
-
-/// A section whose schedule checks and launches `covered` in one kernel and runs the other ops.
-void addSection(ProgramKit &kit, KernelDef kernel, std::vector<OpIndex> covered) {
-  NativeSection section;
-  section.target = kIsa;
-  section.code = kernelCode();
-  section.kernels.push_back(std::move(kernel));
-  section.coveredOps = covered;
-  Block block;
-  for (OpIndex op = 0; op < kit.program->ops.size(); ++op) {
-    bool isCovered = std::find(covered.begin(), covered.end(), op) != covered.end();
-    block.instructions.push_back(
-        {isCovered ? InstructionKind::CheckTypes : InstructionKind::RunOp, op, 0, 0});
-    if (op == covered.back()) {
-      block.instructions.push_back(
-          {InstructionKind::Launch, 0, 0, static_cast<uint32_t>(covered.size())});
-    }
-  }
-  section.blocks.push_back(std::move(block));
-  kit.program->sections.push_back(std::move(section));
-}
-
-KernelDef kernel(KernelEntry entry, ValueId domain, uint8_t rank) {
-  KernelDef def;
-  def.name = "test";
-  def.codeOffset = kernelOffset(entry);
-  def.domainValue = domain;
-  def.domainRank = rank;
-  return def;
-}
 
 SectionChoice native() { return {SectionChoice::Native, kIsa}; }
 
@@ -72,7 +31,7 @@ struct AddProgram {
     InnerStride stride = isFlat ? InnerStride::Contiguous : InnerStride::Any;
     def.accesses = {access(AccessKind::Load, x, stride), access(AccessKind::Load, y, stride),
                     access(AccessKind::Store, sum, stride)};
-    addSection(kit, def, {0});
+    addSection(kit, kIsa, def, {0});
     program = kit.finish();
   }
 };
@@ -141,7 +100,7 @@ TEST(Launch, BlockPartialsAreJoined) {
   def.split = KernelSplit::SequenceBlocks;
   def.accesses = {access(AccessKind::Load, x, InnerStride::Contiguous),
                   access(AccessKind::ReduceStore, sum)};
-  addSection(kit, def, {0});
+  addSection(kit, kIsa, def, {0});
   auto program = kit.finish();
   for (int threads : {1, 3}) {
     ThreadPool pool(threads);
@@ -167,7 +126,7 @@ TEST(Launch, GatherAndItsIndexError) {
   def.accesses = {access(AccessKind::Gather, x, InnerStride::Any, 0),
                   access(AccessKind::Index, i, InnerStride::Any, 0),
                   access(AccessKind::Store, y, InnerStride::Contiguous)};
-  addSection(kit, def, {0});
+  addSection(kit, kIsa, def, {0});
   auto program = kit.finish();
   std::unique_ptr<Executor> executor = executorOf(program, {.section = native()});
   HostTensor xs = iota(DType::Float32, {5}, 10);
@@ -208,7 +167,7 @@ TEST(Launch, MaskedSumNeedsNoCountBefore) {
   def.accesses = {access(AccessKind::Load, made.m, InnerStride::Contiguous),
                   access(AccessKind::Load, made.x, InnerStride::Contiguous),
                   access(AccessKind::ReduceStore, made.total)};
-  addSection(kit, def, {0, 1});
+  addSection(kit, kIsa, def, {0, 1});
   auto program = kit.finish();
   for (int64_t size : {0, 1, 10, 1000}) {
     Tensors inputs{iota(DType::Int64, {size}), iota(DType::Bool, {size})};
@@ -232,7 +191,7 @@ TEST(Launch, CompactStoreFromAMaskInsideTheKernel) {
   def.accesses = {access(AccessKind::Load, m, InnerStride::Contiguous),
                   access(AccessKind::Load, x, InnerStride::Contiguous),
                   access(AccessKind::CompactStore, selected)};
-  addSection(kit, def, {0, 1});
+  addSection(kit, kIsa, def, {0, 1});
   auto program = kit.finish();
   std::unique_ptr<Executor> executor = executorOf(program, {.section = native()});
   for (int64_t size : {0, 1, 10, 100000, 3}) {
@@ -260,7 +219,7 @@ TEST(Launch, MaxOfNothingIsFoundAfterTheKernel) {
   def.accesses = {access(AccessKind::Load, m, InnerStride::Contiguous),
                   access(AccessKind::Load, x, InnerStride::Contiguous),
                   access(AccessKind::ReduceStore, max)};
-  addSection(kit, def, {0, 1, 2});
+  addSection(kit, kIsa, def, {0, 1, 2});
   auto program = kit.finish();
   std::unique_ptr<Executor> executor = executorOf(program, {.section = native()});
   Result<Tensors> none = tryRun(*executor, {iota(DType::Int64, {3}), boolTensor({3}, {0, 0, 0})});
@@ -288,7 +247,7 @@ TEST(Launch, SetStoreCopiesOrOverwrites) {
     def.split = KernelSplit::OuterAxis;
     def.accesses = {access(AccessKind::Load, source),
                     access(AccessKind::SetStore, result, InnerStride::Any, 3)};
-    addSection(kit, def, {2, 3});
+    addSection(kit, kIsa, def, {2, 3});
     auto program = kit.finish();
     std::unique_ptr<Executor> executor = executorOf(program, {.section = native()});
     for (int64_t size : {2, 5, 64}) {
@@ -312,7 +271,7 @@ TEST(Launch, SetDomainWithoutAValue) {
   KernelDef def = kernel(doubleIntoSet, kNoIndex, 1);
   def.accesses = {access(AccessKind::Load, y, InnerStride::Zero),
                   access(AccessKind::SetStore, result, InnerStride::Any, 0)};
-  addSection(kit, def, {0});
+  addSection(kit, kIsa, def, {0});
   auto program = kit.finish();
   Tensors outputs = run(program, {iota(DType::Float32, {5}), tensor<float>({}, {4})}, native());
   EXPECT_EQ(outputs[0].values<float>(), (std::vector<float>{8, 1, 2, 8, 4}));
