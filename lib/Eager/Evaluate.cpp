@@ -1,8 +1,10 @@
 #include "Eager/Evaluate.h"
 
+#include "Eager/DeviceValues.h"
 #include "Eager/ValueEmitter.h"
 #include "tracert/Element.h"
 #include "tracert/FlatPointwise.h"
+#include "tracert/HostCopies.h"
 #include "tracert/ThreadPool.h"
 
 namespace tracec {
@@ -30,7 +32,14 @@ std::vector<OperandInfo> describe(const OpCall &call, std::span<const Value> ope
   return infos;
 }
 
-Result<Values> evaluateView(const OpCall &call, std::span<const Value> operands) {
+Result<Value> copyElement(const TensorView &view) {
+  TRACERT_ASSIGN(Value element, allocateValue({view.dtype, {}}));
+  std::memcpy(element->view().data, view.data, tracert::dtypeSize(view.dtype));
+  return element;
+}
+
+Result<Values> evaluateView(const OpCall &call, std::span<const Value> operands,
+                            tracert::Device *device) {
   std::vector<int64_t> sizes;
   for (const Value &extra : operands.subspan(1)) {
     std::optional<int64_t> size = readySize(extra);
@@ -48,8 +57,7 @@ Result<Values> evaluateView(const OpCall &call, std::span<const Value> operands)
   }
   if (view->rank() == 0) {
     // A copy of one element, so that holding it does not keep the base from being written in place.
-    TRACERT_ASSIGN(Value element, allocateValue({view->dtype, {}}));
-    std::memcpy(element->view().data, view->data, tracert::dtypeSize(view->dtype));
+    TRACERT_ASSIGN(Value element, device ? copyElementOn(*device, *view) : copyElement(*view));
     element->isAlias = true;
     return Values{std::move(element)};
   }
@@ -80,7 +88,7 @@ bool hasDistinctElements(const TensorView &view) {
 }
 
 Result<Values> runFresh(const OpCall &call, std::span<const Value> operands,
-                        const tracert::ResultTypes &types) {
+                        const tracert::ResultTypes &types, tracert::Device *device) {
   Values results;
   std::vector<TensorView> inputs;
   inputs.reserve(operands.size());
@@ -89,9 +97,14 @@ Result<Values> runFresh(const OpCall &call, std::span<const Value> operands,
   }
   std::vector<TensorView> outputs;
   for (const TensorType &type : types) {
-    TRACERT_ASSIGN(Value result, allocateValue(type));
+    TRACERT_ASSIGN(Value result, device ? allocateOn(*device, type) : allocateValue(type));
     outputs.push_back(result->view());
     results.push_back(std::move(result));
+  }
+  if (device) [[unlikely]] {
+    tracert::HostCopies copies(*device, tracert::processAllocator());
+    TRACERT_TRY(copies.runKernel(kernelContext(), call, inputs, outputs));
+    return results;
   }
   TRACERT_TRY(runKernel(kernelContext(), call, inputs, outputs));
   return results;
@@ -151,12 +164,18 @@ std::optional<int64_t> readySize(const Value &value) {
   if (!tracert::isInteger(value->dtype())) {
     return std::nullopt;
   }
+  if (tracert::hasDevices()) [[unlikely]] {
+    // What cannot be brought is not known.
+    Result<Value> host = onHost(value);
+    return host.ok() ? std::optional(tracert::integerAt((*host)->view().data, value->dtype()))
+                     : std::nullopt;
+  }
   return tracert::integerAt(value->view().data, value->dtype());
 }
 
 Result<Value> dispatchOne(const OpCall &call, std::span<const Value> operands) {
   const tracert::OpInfo &info = call.info();
-  if (!hasTransforms() && info.isPointwise() && info.attrCount == 0 &&
+  if (!hasTransforms() && !tracert::hasDevices() && info.isPointwise() && info.attrCount == 0 &&
       info.family != tracert::OpFamily::Select) {
     if (const Value *shaped = commonShape(info, operands)) {
       DType dtype =
@@ -187,18 +206,17 @@ Result<tracert::ResultTypes> inferValueTypes(const OpCall &call, std::span<const
   return tracert::inferTypes(call, describe(call, operands));
 }
 
-Result<Values> evaluate(const OpCall &call, std::span<const Value> operands) {
-  for (const Value &operand : operands) {
-    if (operand->state() != ValueImpl::State::Ready) [[unlikely]] {
-      TRACERT_TRY(ensureReady(operand));
-    }
-  }
+namespace {
+
+/// `device`: of the operands, whose sizes and bounds lie on the host; null: all do.
+Result<Values> evaluateReady(const OpCall &call, std::span<const Value> operands,
+                             tracert::Device *device) {
   const tracert::OpInfo &info = call.info();
   if (info.has(kTraitComposite)) {
     return evaluateComposite(call, operands);
   }
   if (info.has(kTraitView)) {
-    TRACERT_ASSIGN(Values viewed, evaluateView(call, operands));
+    TRACERT_ASSIGN(Values viewed, evaluateView(call, operands, device));
     if (!viewed.empty()) {
       return viewed;
     }
@@ -217,12 +235,42 @@ Result<Values> evaluate(const OpCall &call, std::span<const Value> operands) {
     std::vector<OperandInfo> infos = describe(call, operands);
     // Types first: a mask of the wrong shape must be an error before its elements are counted.
     TRACERT_TRY(tracert::inferTypes(call, infos).status());
-    TRACERT_ASSIGN(std::vector<int64_t> counts, readCounts(kernelContext(), call, inputs));
-    TRACERT_ASSIGN(tracert::ResultTypes types, tracert::inferTypesWithCounts(call, infos, counts));
-    return runFresh(call, operands, types);
+    Result<std::vector<int64_t>> counts =
+        device ? tracert::HostCopies(*device, tracert::processAllocator())
+                     .readCounts(kernelContext(), call, inputs)
+               : readCounts(kernelContext(), call, inputs);
+    TRACERT_TRY(counts.status());
+    TRACERT_ASSIGN(tracert::ResultTypes types, tracert::inferTypesWithCounts(call, infos, *counts));
+    return runFresh(call, operands, types, device);
   }
   TRACERT_ASSIGN(tracert::ResultTypes types, inferValueTypes(call, operands));
-  return runFresh(call, operands, types);
+  return runFresh(call, operands, types, device);
+}
+
+/// Apart, so that the way of the host keeps nothing for it.
+[[gnu::noinline]] Result<Values> evaluateAnywhere(const OpCall &call,
+                                                  std::span<const Value> operands) {
+  Result<tracert::Device *> device = commonDevice(call, operands);
+  TRACERT_TRY(device.status());
+  if (!*device) {
+    return evaluateReady(call, operands, nullptr);
+  }
+  TRACERT_ASSIGN(Values known, sizesOnHost(call, operands));
+  return evaluateReady(call, known, *device);
+}
+
+} // namespace
+
+Result<Values> evaluate(const OpCall &call, std::span<const Value> operands) {
+  for (const Value &operand : operands) {
+    if (operand->state() != ValueImpl::State::Ready) [[unlikely]] {
+      TRACERT_TRY(ensureReady(operand));
+    }
+  }
+  if (tracert::hasDevices()) [[unlikely]] {
+    return evaluateAnywhere(call, operands);
+  }
+  return evaluateReady(call, operands, nullptr);
 }
 
 Result<Value> evaluateConsuming(const OpCall &call, Value &consumed, std::span<const Value> rest) {
@@ -233,6 +281,10 @@ Result<Value> evaluateConsuming(const OpCall &call, Value &consumed, std::span<c
   bool inPlace = call.info().has(kTraitSet) && consumed->useCount() == 1 &&
                  !consumed->buffer()->isForeign() && consumed->buffer()->isUnique() &&
                  hasDistinctElements(consumed->view());
+  // On a device a set is done on copies.
+  if (tracert::hasDevices()) [[unlikely]] {
+    inPlace = inPlace && isOnHost({&consumed, 1}) && isOnHost(rest);
+  }
   Values operands;
   operands.reserve(rest.size() + 1);
   operands.push_back(consumed);

@@ -1,4 +1,5 @@
 // The stack of transforms of a thread, and the hooks as calls of the next layer.
+#include "Eager/DeviceValues.h"
 #include "Eager/Evaluate.h"
 #include "tracec/Functional.h"
 #include "tracec/Transform.h"
@@ -33,7 +34,7 @@ public:
   Result<Value> onScalar(const PythonScalar &, Value value, Next) override { return value; }
   Result<Value> onHostRead(const Value &value, Next) override {
     TRACERT_TRY(ensureReady(value));
-    return value;
+    return tracert::hasDevices() ? onHost(value) : value;
   }
   Result<std::optional<int64_t>> fixedSize(const Value &value, size_t axis, Next) override {
     return std::optional(value->shape()[axis]);
@@ -45,7 +46,8 @@ public:
   Status expectFits(const Value &size, DType dtype, Next) override {
     TRACERT_TRY(ensureReady(size));
     // No host read: Python does not get to see the number.
-    int64_t number = *static_cast<const int64_t *>(size->view().data);
+    TRACERT_ASSIGN(Value host, onHost(size));
+    int64_t number = *static_cast<const int64_t *>(host->view().data);
     return tracert::integerFits(number, dtype)
                ? Status()
                : tracert::integerDoesNotFit(std::to_string(number), dtype);

@@ -1,5 +1,6 @@
 #include "tracec/Tensor.h"
 
+#include "Eager/DeviceValues.h"
 #include "Eager/Evaluate.h"
 #include "Eager/ValueEmitter.h"
 #include "Ops/Views.h"
@@ -315,6 +316,14 @@ Status Tensor::setInPlace(const OpCall &call, std::span<const Value> rest, bool 
   TRACERT_TRY(ensureReady(base));
   if (base->useCount() != 1 || base->buffer()->isForeign() || !base->buffer()->isUnique()) {
     return Status();
+  }
+  if (tracert::hasDevices()) [[unlikely]] {
+    for (const Value &operand : rest) {
+      TRACERT_TRY(ensureReady(operand));
+    }
+    if (!isOnHost({&base, 1}) || !isOnHost(rest)) {
+      return Status();
+    }
   }
   TensorView part = base->view();
   for (const PathStep *step : stepsOf(path.get())) {

@@ -1,6 +1,7 @@
 #include "ToPython.h"
 
 #include "TensorObject.h"
+#include "tracec/Devices.h"
 #include "tracert/Element.h"
 
 #include <algorithm>
@@ -257,7 +258,11 @@ std::string valueText(const Value &wrapped) {
   if (value->state() == ValueImpl::State::Pending) {
     return "<pending " + value->type().str() + ">";
   }
-  const TensorView &view = value->view();
+  Result<Value> readable = onHost(value);
+  if (!readable.ok()) {
+    return "<failed: " + readable.status().message() + ">" + suffix;
+  }
+  const TensorView &view = (*readable)->view();
   int64_t count = view.elementCount();
   if (count == 0) {
     std::string shape = view.rank() == 1 ? "" : ", shape=" + tracert::shapeString(view.shape);

@@ -1,5 +1,6 @@
 #include "Eager/Transforms/TestVectors.h"
 
+#include "Eager/DeviceValues.h"
 #include "Eager/Evaluate.h"
 
 #include <algorithm>
@@ -164,8 +165,9 @@ private:
 
 Result<Value> contiguousCopy(const Value &value) {
   TRACERT_TRY(ensureReady(value));
+  TRACERT_ASSIGN(Value host, onHost(value));
   TRACERT_ASSIGN(Value copy, allocateValue(value->type()));
-  copyView(kernelContext(), value->view(), copy->view());
+  copyView(kernelContext(), host->view(), copy->view());
   return copy;
 }
 

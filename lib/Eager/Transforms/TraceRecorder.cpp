@@ -1,5 +1,6 @@
 #include "Eager/Transforms/TraceSession.h"
 
+#include "Eager/DeviceValues.h"
 #include "Eager/Evaluate.h"
 
 namespace tracec {
@@ -18,7 +19,8 @@ Value smallCopy(const Value &value) {
     return {};
   }
   Result<Value> copy = allocateValue(value->type());
-  if (!copy.ok()) {
+  // Ops that compute it again want it where it was.
+  if (!copy.ok() || placeOf(value)) {
     return {};
   }
   copyView(kernelContext(), value->view(), (*copy)->view());

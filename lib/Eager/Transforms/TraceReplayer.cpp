@@ -1,5 +1,6 @@
 #include "Eager/Transforms/TraceSession.h"
 
+#include "Eager/DeviceValues.h"
 #include "Eager/Evaluate.h"
 
 #include <algorithm>
@@ -107,8 +108,11 @@ Result<Value> computeSize(const OpCall &call, std::span<const Value> operands,
     return value;
   }
   std::vector<TensorView> inputs;
+  Values held;
   for (const Value &operand : operands) {
-    inputs.push_back(operand->view());
+    TRACERT_ASSIGN(Value host, onHost(operand));
+    inputs.push_back(host->view());
+    held.push_back(std::move(host));
   }
   TensorView output = value->view();
   TRACERT_TRY(runKernel(kernelContext(), call, inputs, {&output, 1}));

@@ -1,3 +1,4 @@
+#include "Eager/DeviceValues.h"
 #include "Eager/Transforms/OpenCall.h"
 #include "Eager/Transforms/TraceDump.h"
 #include "Eager/Transforms/TraceSession.h"
@@ -364,10 +365,26 @@ Status CallScope::abandon() {
   return impl->session() ? impl->session()->abandon(TraceSession::FindError::Yes) : Status();
 }
 
+/// Replays run on the host only; captured tensors of a device are refused by the executor.
+static Status checkOnHost(const CallArguments &arguments) {
+  for (size_t i = 0; i < arguments.tensors.size(); ++i) {
+    const Value &value = arguments.tensors[i].cellRef()->value;
+    if (const tracert::Device *device = placeOf(value)) {
+      return Status::invalidArgument(
+          "a traced function takes tensors of the host, got '" + arguments.names[i] + "' on " +
+          std::string(device->space().name) + "; copy it with toHost() before the call");
+    }
+  }
+  return Status();
+}
+
 Status CallScope::begin(const CallArguments &arguments, Purpose purpose) {
   // Inside another traced call, or in its excluded region, the body simply runs.
   if (creationSerial() != 0) {
     return Status();
+  }
+  if (tracert::hasDevices()) [[unlikely]] {
+    TRACERT_TRY(checkOnHost(arguments));
   }
   impl->arguments = arguments;
   impl->purpose = purpose;
