@@ -118,7 +118,7 @@ std::vector<std::string_view> runnableSections() {
 } // namespace
 
 void addOptions(nb::module_ &module) {
-  nb::class_<EvalOptions>(module, "EvalOptions");
+  nb::class_<EvalOptions> optionsType(module, "EvalOptions");
   module.def("swap_options", swapOptions, nb::arg().none(), nb::arg().none());
   module.def("restore_options", [](const EvalOptions &previous) { evalOptions() = previous; });
   module.def("compile_count", compileCount);
