@@ -142,14 +142,12 @@ public:
   size_t vectorCount() const { return program->testVectors.size(); }
 
   /// Results without state.
-  nb::list run(const nb::list &list) {
-    Items arguments;
-    check(arguments.read(list.ptr()));
+  nb::list run(const nb::tuple &arguments) {
     auto wanted = std::count_if(program->inputs.begin(), program->inputs.end(),
                                 [](const InputDef &input) { return !input.isState; });
-    if (arguments.size() != wanted) {
+    if (static_cast<ptrdiff_t>(arguments.size()) != wanted) {
       raiseAdvice(PyExc_TypeError, "give each input of model.signature.inputs once",
-                  "this model takes %zd inputs, got %zd", wanted, arguments.size());
+                  "this model takes %zd inputs, got %zu", wanted, arguments.size());
       throw nb::python_error();
     }
     Values values;
@@ -157,7 +155,7 @@ public:
     Py_ssize_t next = 0;
     for (const InputDef &input : program->inputs) {
       if (!input.isState) {
-        values.push_back(readInput(*program, input, arguments[next++]));
+        values.push_back(readInput(*program, input, PyTuple_GET_ITEM(arguments.ptr(), next++)));
         views.push_back(values.back()->view());
       }
     }

@@ -112,7 +112,7 @@ class Model:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if kwargs:
             args = self._bind(args, kwargs)
-        results = self._model.run(list(args))
+        results = self._model.run(args)
         return results[0] if len(results) == 1 else tuple(results)
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
