@@ -74,6 +74,8 @@ struct LoweredGroup {
   float nanosecondsPerElement = 1.0f;
 };
 
+/// Appends to `module`. That no other symbol has the group's name is the caller's affair: a search
+/// here would make the lowering of all groups quadratic.
 tracert::Result<LoweredGroup> lowerGroupToKernel(const FusionGroup &group, mlir::ModuleOp module);
 
 } // namespace tracec

@@ -54,8 +54,7 @@ Result<LoweredGroup> GroupLowering::run() {
   chooseSplit();
   TRACERT_TRY(storeOutputs());
   lowered.nanosecondsPerElement = cost();
-  SymbolTable symbols(module);
-  symbols.insert(func.release());
+  module.push_back(func.release());
   return std::move(lowered);
 }
 

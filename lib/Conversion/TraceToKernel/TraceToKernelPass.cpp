@@ -21,18 +21,23 @@ struct TraceToKernelPass : PassWrapper<TraceToKernelPass, OperationPass<ModuleOp
     registry.insert<kernel::KernelDialect>();
   }
   void runOnOperation() final {
+    SymbolTable symbols(getOperation());
     for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
       trace::SizeAnalysis sizes(function);
-      function.walk([&](trace::GroupOp group) { lower(function, group, sizes); });
+      function.walk([&](trace::GroupOp group) { lower(function, group, sizes, symbols); });
     }
   }
 
-  void lower(func::FuncOp function, trace::GroupOp group, const trace::SizeAnalysis &sizes) {
+  void lower(func::FuncOp function, trace::GroupOp group, const trace::SizeAnalysis &sizes,
+             SymbolTable &symbols) {
     FusionGroup fusion = fusionGroupOf(group, sizes, (function.getName() + "_kernel").str());
     tracert::Result<LoweredGroup> lowered = lowerGroupToKernel(fusion, getOperation());
     if (!lowered.ok()) {
       group.emitRemark() << "runs op by op: " << lowered.status().message();
+      return;
     }
+    // Renames it if another has the name.
+    symbols.insert(lowered->func);
   }
 };
 
