@@ -27,12 +27,12 @@ public:
   InlineVector(std::initializer_list<T> list) { append(list.begin(), list.end()); }
   explicit InlineVector(size_t count, T fill = T()) { resize(count, fill); }
   template <class It> InlineVector(It first, It last) { append(first, last); }
-  InlineVector(const InlineVector &other) { append(other.begin(), other.end()); }
+  InlineVector(const InlineVector &other) { copy(other); }
   InlineVector(InlineVector &&other) noexcept { take(other); }
   InlineVector &operator=(const InlineVector &other) {
     if (this != &other) {
       count = 0;
-      append(other.begin(), other.end());
+      copy(other);
     }
     return *this;
   }
@@ -125,9 +125,22 @@ private:
       capacity = N;
     }
   }
+  /// All inline elements, used or not: a few moves of a fixed size instead of a loop.
+  void copyInline(const InlineVector &other) {
+    std::memcpy(inlineElements, other.inlineElements, sizeof(inlineElements));
+  }
+  /// This one is empty.
+  void copy(const InlineVector &other) {
+    if (elements == inlineElements && other.elements == other.inlineElements) {
+      copyInline(other);
+      count = other.count;
+      return;
+    }
+    append(other.begin(), other.end());
+  }
   void take(InlineVector &other) {
     if (other.elements == other.inlineElements) {
-      std::copy(other.begin(), other.end(), inlineElements);
+      copyInline(other);
       elements = inlineElements;
       capacity = N;
     } else {

@@ -45,7 +45,6 @@ int elementwiseOpIndex(std::string_view name) {
 }
 
 const KernelCores &kernelCores(Target target) {
-  static const KernelCores portableCores = buildPortable();
 #if defined(__x86_64__)
   if (target == kX86V4) {
     static const KernelCores cores = buildAvx512();
@@ -56,7 +55,8 @@ const KernelCores &kernelCores(Target target) {
     return cores;
   }
 #endif
-  return portableCores;
+  static const KernelCores cores = buildPortable();
+  return cores;
 }
 
 } // namespace tracert
