@@ -176,7 +176,7 @@ std::optional<int64_t> readySize(const Value &value) {
 Result<Value> dispatchOne(const OpCall &call, std::span<const Value> operands) {
   const tracert::OpInfo &info = call.info();
   if (!hasTransforms() && !tracert::hasDevices() && info.isPointwise() && info.attrCount == 0 &&
-      info.family != tracert::OpFamily::Select) {
+      info.family != tracert::OpFamily::Select && !info.checksElements()) {
     if (const Value *shaped = commonShape(info, operands)) {
       DType dtype =
           info.family == tracert::OpFamily::Elementwise ? operands[0]->dtype() : DType::Bool;

@@ -145,7 +145,7 @@ constexpr OpInfo kOps[] = {
     {"guard_one", OpFamily::Guard, kTraitSizeOnly | kTraitMayFail, 1, 1, 0x1fff, guard_oneOperands, resultsInt64, guard_oneAttrs, 2, 1, -1, nullptr},
     {"guard_same_shape", OpFamily::Guard, kTraitSizeOnly | kTraitMayFail, 2, 1, 0x1fff, guard_same_shapeOperands, resultsInt64, nullptr, 0, 1, -1, nullptr},
     {"guard_view", OpFamily::Guard, kTraitSizeOnly | kTraitMayFail, -1, 1, 0x1fff, nullptr, resultsInt64, guard_viewAttrs, 3, 1, -1, nullptr},
-    {"guard_fits", OpFamily::Guard, kTraitMayFail, 1, 1, 0x1fe, guard_fitsOperands, resultsInt64, guard_fitsAttrs, 1, 1, -1, nullptr},
+    {"guard_fits", OpFamily::Guard, kTraitMayFail, 1, 1, 0x1fe, guard_fitsOperands, resultsInt64, guard_fitsAttrs, 1, 1, -1, nullptr, std::nullopt, ElementRule::FitsDType, 0},
     {"reshape", OpFamily::Shape, kTraitView | kTraitMayCopy | kTraitKeepsOrder, 1, 1, 0x1fff, reshapeOperands, resultsSameAs0, reshapeAttrs, 1, 1, -1, nullptr},
     {"broadcast_to", OpFamily::Shape, kTraitView | kTraitRepeats, 1, 1, 0x1fff, broadcast_toOperands, resultsSameAs0, broadcast_toAttrs, 1, 1, -1, nullptr},
     {"permute", OpFamily::Shape, kTraitView | kTraitPermutes, 1, 1, 0x1fff, permuteOperands, resultsSameAs0, permuteAttrs, 1, 1, -1, nullptr},

@@ -1,4 +1,5 @@
 #include "generated/OpAttrs.h"
+#include "kernels/ElementCheck.h"
 #include "kernels/Families.h"
 #include "kernels/LoopNest.h"
 #include "ops/IndexWalk.h"
@@ -14,6 +15,9 @@ Status runFamily(const KernelContext &context, const OpCall &call,
   const OpInfo &info = call.info();
   if (info.has(kTraitComposite)) {
     return Status::internal("'" + std::string(info.name) + "' is composite and has no kernel");
+  }
+  if (info.checksElements()) {
+    TRACERT_TRY(checkElements(call, operands[info.checkedOperand]));
   }
   switch (info.family) {
 #define TRACERT_FAMILY(name, typeRule, kernel, ...)                                                \

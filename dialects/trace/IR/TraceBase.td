@@ -174,6 +174,14 @@ class Combiner<string scalarOp, string startName, bit isOrdered, string emptyNam
 }
 def NoCombiner : Combiner<"", "", 0, "">;
 
+// What the elements of an operand must be; an op with one is MayFail and is never fused.
+class ElementCheck<int operandNumber, string ruleName> {
+  int operand = operandNumber;
+  // A tracert::ElementRule; the message is its own.
+  string rule = ruleName;
+}
+def NoElementCheck : ElementCheck<0, "None">;
+
 // What a gradient of the op is made of.
 class Gradient<string gradientKind, string why = ""> {
   // "rule", "decomposition" or "none".
@@ -218,6 +226,7 @@ class Trace_Op<string mnemonic, string opFamily, list<Trait> traits = []>
   list<OpAttr> opAttrs = [];
   // Only of reductions.
   Combiner combiner = NoCombiner;
+  ElementCheck elementCheck = NoElementCheck;
   // Only of sets: the pointwise op that makes the new element from the old one and the value, for
   // each selected position in C order; empty: the value replaces the element.
   string update = "";

@@ -242,6 +242,7 @@ def Trace_GuardFitsOp : Trace_GuardOp<"guard_fits", ["MayFail"]> {
   let summary = "an error unless a size fits the integer dtype in which it is stored";
   let dtypes = IntegerDTypes;
   let opAttrs = [DTypeAttr<"dtype", "an integer dtype">];
+  let elementCheck = ElementCheck<0, "FitsDType">;
   let noKernel = "a check of one number: less than a launch";
   let assemblyFormat = "$x `in` $dtype attr-dict `:` functional-type(operands, results)";
 }

@@ -29,7 +29,7 @@ static GroupRole indexReadRole(Operation *op) {
 
 GroupRole groupRoleOf(Operation *op) {
   const tracert::OpInfo *info = opInfoOf(op);
-  if (!info || info->has(tracert::kTraitComposite)) {
+  if (!info || info->has(tracert::kTraitComposite) || info->checksElements()) {
     return GroupRole::None;
   }
   if (info->isPointwise()) {

@@ -158,6 +158,13 @@ struct ReductionInfo {
   DType result(DType operand) const { return isFloat(operand) ? operand : accumulator(operand); }
 };
 
+/// What the elements of an operand must be, checked before the op's kernel writes anything.
+enum class ElementRule : uint8_t {
+  None,
+  /// An integer that the attribute `dtype` holds; Overflow.
+  FitsDType
+};
+
 struct OperandSpec {
   std::string_view name;
   /// Bit (1 << DType) for each element type that the operand may have.
@@ -188,6 +195,8 @@ struct OpInfo {
   /// Of kTraitSet ops: the pointwise op that makes the new element from the old one and the value;
   /// nullopt: the value replaces it.
   std::optional<OpKind> update = {};
+  ElementRule elementRule = ElementRule::None;
+  uint8_t checkedOperand = 0;
 
   bool has(OpTrait trait) const { return (traits & trait) != 0; }
   bool isPointwise() const { return has(kTraitPointwise); }
@@ -197,6 +206,7 @@ struct OpInfo {
   bool isAdvancedRead() const {
     return family == OpFamily::Indexing && !has(kTraitView) && !has(kTraitSet);
   }
+  bool checksElements() const { return elementRule != ElementRule::None; }
   bool hasAttr(AttrName attr) const { return attrPosition(attr) >= 0; }
   /// Where the attribute is stored, -1 if the op has none of the name.
   int attrPosition(AttrName attr) const {

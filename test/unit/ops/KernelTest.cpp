@@ -418,4 +418,30 @@ TEST(Composite, hasNoKernel) {
             StatusCode::Internal);
 }
 
+/// The check of elements that a record asks for: all of them, and of several bad ones the first.
+TEST(ElementCheck, NamesTheFirstElementThatTheRecordRefuses) {
+  Random random(7);
+  OpCall fits{OpKind::guard_fits, {AttrValue::dtype(DType::Int8)}};
+  TestTensor result = contiguous(DType::Int64, {});
+  for (DType dtype : {DType::Int16, DType::UInt16, DType::Int64, DType::UInt64, DType::Int32}) {
+    for (const Dims &shape : {Dims{}, Dims{1}, Dims{0}, Dims{0, 3}, Dims{7}, Dims{3, 4, 5}}) {
+      TestTensor x = anyStrides(random, dtype, shape);
+      x.fill([](int64_t i) { return double(i % 128); });
+      auto run = [&] {
+        return runKernel(contextFor(bestTarget()), fits, {&x.view, 1}, {&result.view, 1});
+      };
+      EXPECT_TRUE(run().ok()) << x.view.type().str();
+      for (int64_t bad : {x.size() - 1, x.size() / 2}) {
+        if (bad >= 0 && bad < x.size()) {
+          x.set(bad, 200 + double(bad));
+          Status status = run();
+          EXPECT_EQ(status.code(), StatusCode::Overflow);
+          EXPECT_NE(status.message().find(std::to_string(200 + bad)), std::string::npos)
+              << status.message();
+        }
+      }
+    }
+  }
+}
+
 } // namespace
