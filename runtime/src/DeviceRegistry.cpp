@@ -46,10 +46,6 @@ std::string nameOf(const Device &device) {
 
 } // namespace
 
-DeviceCode::~DeviceCode() = default;
-Launcher::~Launcher() = default;
-Device::~Device() = default;
-
 Status registerDevice(Device &device) {
   std::string_view name = device.space().name;
   Registry &all = registry();

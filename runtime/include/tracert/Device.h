@@ -72,7 +72,7 @@ struct LaunchOutcome {
 /// A section's code, ready to run on the device that loaded it; unloaded with the last reference.
 class TRACERT_API DeviceCode {
 public:
-  virtual ~DeviceCode();
+  virtual ~DeviceCode() = default;
   /// The kernel of the section that was loaded. Called while planning, not per launch.
   virtual Result<KernelHandle> kernel(const KernelDef &def) const = 0;
 };
@@ -80,7 +80,7 @@ public:
 /// Launches kernels for one executor, whose scratch memory it holds.
 class TRACERT_API Launcher {
 public:
-  virtual ~Launcher();
+  virtual ~Launcher() = default;
   /// Runs the kernel and joins its partial results; both are done on return. `partials` has
   /// bound.partialBytes. `pool` may be null, and means nothing but to a processor. The outcome is
   /// of no use when the run's control has stopped. Not Ok only when the device fails.
@@ -93,7 +93,7 @@ public:
   Device() = default;
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
-  virtual ~Device();
+  virtual ~Device() = default;
 
   /// Of its memory. The name is the device's.
   virtual const MemorySpace &space() const = 0;
