@@ -44,18 +44,19 @@ struct ExecutorCore {
   /// Where the section runs.
   Device *device = nullptr;
   DeviceUse use;
-  /// Null on the host, whose memory is read and written where it lies.
-  std::unique_ptr<HostCopies> copies;
+  // Budgets come before what allocates from them, and so go after it.
   /// Of `copies`; the budget of the host's memory when there is a limit.
   std::shared_ptr<BudgetAllocator> hostBudget;
+  /// What `allocator` is when memory has a limit.
+  std::shared_ptr<BudgetAllocator> budget;
+  /// Null on the host, whose memory is read and written where it lies.
+  std::unique_ptr<HostCopies> copies;
   /// The program's constants on the device, made by the first run.
   std::vector<BufferRef> constants;
   /// Null without a section.
   std::shared_ptr<const DeviceCode> code;
   ThreadPool *pool = nullptr;
   Allocator *allocator = nullptr;
-  /// The same, when memory has a limit.
-  std::shared_ptr<BudgetAllocator> budget;
   /// Level of the library kernels.
   Target target = kPortable;
   /// The chosen section's schedule; for the portable one, RunOp of each op in order.
