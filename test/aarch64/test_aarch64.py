@@ -87,8 +87,8 @@ def test_unit_tests(program):
     assert " PASSED " in done.stdout
 
 
-def dump_square(folder, x):
-    function = tc.trace(lambda x: x * x)
+def dump_square(folder, x, body=lambda x: x * x):
+    function = tc.trace(body)
     function(tc.tensor(x))
     function.dump(folder / "square.trc", targets="cpu:aarch64", arg_names=["x"], output_names=["y"])
     np.save(folder / "x.npy", x)
@@ -96,7 +96,8 @@ def dump_square(folder, x):
 
 @pytest.mark.parametrize("section, launches", [("portable", 0), ("aarch64-neon", 1)])
 def test_the_native_section_runs_compiled_kernels(tmp_path, section, launches):
-    dump_square(tmp_path, np.arange(1000, dtype=np.float32))
+    # An op alone would be the library's.
+    dump_square(tmp_path, np.arange(1000, dtype=np.float32), lambda x: x * x + 1)
     done = emulated(BUILD / "bin/tracert-run", "run", tmp_path / "square.trc", f"--input=x=@{tmp_path / 'x.npy'}",
                     f"--section={section}", "--print-statistics")
     assert done.returncode == 0, done.stderr
