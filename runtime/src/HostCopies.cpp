@@ -138,7 +138,7 @@ Result<std::vector<int64_t>> HostCopies::readCounts(const KernelContext &context
                                                     const OpCall &call,
                                                     std::span<const TensorView> operands) {
   // Of an indexed read only masks count.
-  bool isIndexed = !call.attrs.empty() && call.attrs[0].kind() == AttrKind::Index;
+  bool isIndexed = call.info().family == OpFamily::Indexing;
   auto isMask = [&](size_t i) {
     return static_cast<int>(i) >= call.info().operandCount && operands[i].dtype == DType::Bool;
   };
