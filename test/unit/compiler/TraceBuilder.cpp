@@ -55,29 +55,10 @@ void TraceBuilder::output(VarId var) {
   graph.outputNames.push_back("y" + std::to_string(graph.outputs.size() - 1));
 }
 
-IndexItem slice(std::optional<int64_t> begin, std::optional<int64_t> end, int64_t step) {
-  IndexItem item;
-  item.hasBegin = begin.has_value();
-  item.hasEnd = end.has_value();
-  item.begin = begin.value_or(0);
-  item.end = end.value_or(0);
-  item.step = step;
-  return item;
-}
-
 IndexItem fullSlice() { return IndexItem(); }
 
-IndexItem mask(int rank) {
-  IndexItem item;
-  item.kind = IndexItemKind::Mask;
-  item.maskRank = static_cast<uint8_t>(rank);
-  return item;
-}
+IndexItem mask(int rank) { return test::maskItem(static_cast<uint8_t>(rank)); }
 
-IndexItem intArray() {
-  IndexItem item;
-  item.kind = IndexItemKind::IntArray;
-  return item;
-}
+IndexItem intArray() { return test::arrayItem(); }
 
 } // namespace tracec

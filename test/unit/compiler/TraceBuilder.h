@@ -5,6 +5,7 @@
 ///   auto y = b.op(OpKind::exp, {}, {x}); b.output(y);
 #pragma once
 
+#include "../IndexItemKit.h"
 #include "tracec/TraceGraph.h"
 #include "tracert/OpRules.h"
 
@@ -33,8 +34,7 @@ private:
   VarId addVar(tracert::TensorType type, tracert::Dims dims);
 };
 
-tracert::IndexItem slice(std::optional<int64_t> begin, std::optional<int64_t> end,
-                         int64_t step = 1);
+using tracert::test::slice;
 tracert::IndexItem fullSlice();
 tracert::IndexItem mask(int rank);
 tracert::IndexItem intArray();

@@ -2,6 +2,7 @@
 // reads them but through copies.
 #include "FakeDevice.h"
 
+#include "../IndexItemKit.h"
 #include "tracec/Devices.h"
 #include "tracec/Functional.h"
 #include "tracec/Tensor.h"
@@ -14,12 +15,15 @@
 using namespace tracec;
 using tracert::AttrValue;
 using tracert::IndexItem;
-using tracert::IndexItemKind;
-using tracert::IndexItems;
 using tracert::OpKind;
 using tracert::StatusCode;
+using tracert::test::arrayItem;
 using tracert::test::FakeDevice;
+using tracert::test::itemsOf;
+using tracert::test::maskItem;
+using tracert::test::position;
 using tracert::test::RegisteredFake;
+using tracert::test::slice;
 
 namespace {
 
@@ -50,38 +54,6 @@ std::string bytesOf(const Value &value) {
   return host->type().str() + ":" +
          std::string(static_cast<char *>(copy->view().data),
                      static_cast<size_t>(copy->type().byteCount()));
-}
-
-std::shared_ptr<IndexItems> itemsOf(std::vector<IndexItem> items) {
-  auto made = std::make_shared<IndexItems>();
-  made->items = std::move(items);
-  return made;
-}
-IndexItem slice(std::optional<int64_t> begin, std::optional<int64_t> end, int64_t step = 1) {
-  IndexItem item;
-  item.hasBegin = begin.has_value();
-  item.hasEnd = end.has_value();
-  item.begin = begin.value_or(0);
-  item.end = end.value_or(0);
-  item.step = step;
-  return item;
-}
-IndexItem position(int64_t at) {
-  IndexItem item;
-  item.kind = IndexItemKind::Int;
-  item.begin = at;
-  return item;
-}
-IndexItem arrayItem() {
-  IndexItem item;
-  item.kind = IndexItemKind::IntArray;
-  return item;
-}
-IndexItem maskItem(uint8_t rank) {
-  IndexItem item;
-  item.kind = IndexItemKind::Mask;
-  item.maskRank = rank;
-  return item;
 }
 
 class DeviceEager : public testing::Test {
@@ -220,6 +192,9 @@ TEST_F(DeviceEager, WritesReachTheDevice) {
     EXPECT_TRUE(
         turned.setItem(itemsOf({position(2), slice({}, {})}), at(floats({40, 50})), {}).ok());
     EXPECT_TRUE(inPlace(OpKind::add, x, Operand::of(at(matrix()))).ok());
+    EXPECT_TRUE(updateInPlace(OpKind::incr_subtensor, x, itemsOf({arrayItem(), slice({}, {})}),
+                              Operand::of(at(floats({1, 2, 3}))), Values{at(index())})
+                    .ok());
     return x;
   };
   std::string want = bytesOf(take(write(matrix(), false).read()));

@@ -94,7 +94,7 @@ TEST(DevicePlan, InputsOnTheDeviceAreUsedWhereTheyLie) {
 
 TEST(DevicePlan, CountsComeBackFromLaunches) {
   RegisteredFake fake;
-  auto masked = maskedSumProgram(), compact = compactProgram();
+  auto masked = maskedSumProgram(kFakeTarget), compact = compactProgram(kFakeTarget);
   DeviceRunner sum(fake, masked), selecting(fake, compact);
   for (int64_t size : {10, 0, 1, 1000}) {
     Tensors inputs{iota(kI64, {size}), iota(DType::Bool, {size})};
@@ -119,7 +119,7 @@ TEST(DevicePlan, CountsComeBackFromLaunches) {
 
 TEST(DevicePlan, PartialSumsAreJoinedThere) {
   RegisteredFake fake;
-  auto program = blockSumProgram();
+  auto program = blockSumProgram(kFakeTarget);
   for (int threads : {1, 3}) {
     ThreadPool pool(threads);
     DeviceRunner runner(fake, program, {.pool = &pool});
@@ -135,7 +135,7 @@ TEST(DevicePlan, PartialSumsAreJoinedThere) {
 
 TEST(DevicePlan, ABadIndexIsTheOpsError) {
   RegisteredFake fake;
-  auto program = gatherProgram();
+  auto program = gatherProgram(kFakeTarget);
   DeviceRunner runner(fake, program);
   HostTensor x = iota(kF32, {5}, 10);
   Tensors inputs{x, tensor<int64_t>({3}, {4, -5, -1})};
@@ -281,7 +281,7 @@ TEST(DevicePlan, TwoExecutorsShareCodeAndNothingElse) {
 
 TEST(DevicePlan, ThreadsShareTheDevice) {
   RegisteredFake fake;
-  auto program = compactProgram();
+  auto program = compactProgram(kFakeTarget);
   Tensors inputs{iota(kF32, {50}), iota(DType::Bool, {50})};
   Tensors want = *reference(*program, inputs);
   std::vector<TensorView> views{inputs[0].view(), inputs[1].view()};
@@ -342,7 +342,7 @@ TEST(DevicePlan, EveryFailureOfTheDeviceIsReported) {
   Tensors masks{iota(kF32, {9}), iota(DType::Bool, {9})};
   Tensors sliced{iota(kF32, {9}), tensor<int64_t>({}, {3})};
   std::vector<std::pair<std::shared_ptr<const Program>, Tensors>> cases{
-      {setProgram(), floats}, {compactProgram(), masks}, {sliceProgram(), sliced}};
+      {setProgram(), floats}, {compactProgram(kFakeTarget), masks}, {sliceProgram(), sliced}};
   for (auto &[program, inputs] : cases) {
     Tensors want = *reference(*program, inputs);
     int64_t failures = 0;

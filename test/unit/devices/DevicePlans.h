@@ -1,12 +1,12 @@
 /// DevicePlans: programs whose section is for the fake device, and runs that say what they copied.
 ///
-///   RegisteredFake fake; DeviceRunner runner(fake, maskedSumProgram());
+///   RegisteredFake fake; DeviceRunner runner(fake, maskedSumProgram(kFakeTarget));
 ///   Result<Tensors> got = runner.run({x, m});  runner.last.copiesIn ...
 #pragma once
 
 #include "FakeDevice.h"
 
-#include "../runtime/LaunchKit.h"
+#include "../runtime/LaunchPrograms.h"
 #include "tracert/HostCopies.h"
 
 namespace tracert::test {
@@ -71,14 +71,6 @@ public:
 
 /// sum = x + y, any rank-2 strides; scaled = sum + (1, 2, ...) of the last axis, which has size 3.
 std::shared_ptr<const Program> chainProgram();
-/// total = sum of x[m], int64.
-std::shared_ptr<const Program> maskedSumProgram();
-/// selected = x[m & m], and twice = selected + selected without a kernel.
-std::shared_ptr<const Program> compactProgram();
-/// sum of int64 x, by blocks.
-std::shared_ptr<const Program> blockSumProgram();
-/// y = x[i].
-std::shared_ptr<const Program> gatherProgram();
 /// t = x + x without a kernel; t[1:] = y + y.
 std::shared_ptr<const Program> setProgram();
 /// y = x[begin:] + x[begin:], begin an int64 of rank 0.

@@ -1,5 +1,6 @@
 // The eager core without Python: cells, views, writes in place, promotion, dispatch.
 
+#include "../IndexItemKit.h"
 #include "tracec/Functional.h"
 #include "tracec/Tensor.h"
 
@@ -39,15 +40,7 @@ std::vector<float> elementsOf(const Tensor &tensor) {
 
 std::shared_ptr<const IndexItems> slice(std::optional<int64_t> begin, std::optional<int64_t> end,
                                         int64_t step = 1) {
-  auto items = std::make_shared<IndexItems>();
-  IndexItem item;
-  item.hasBegin = begin.has_value();
-  item.hasEnd = end.has_value();
-  item.begin = begin.value_or(0);
-  item.end = end.value_or(0);
-  item.step = step;
-  items->items = {item};
-  return items;
+  return tracert::test::itemsOf({tracert::test::slice(begin, end, step)});
 }
 
 OpCall subtensorCall(std::shared_ptr<const IndexItems> items) {

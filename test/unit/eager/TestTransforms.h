@@ -2,6 +2,7 @@
 /// one, one that differentiates forward.
 #pragma once
 
+#include "../IndexItemKit.h"
 #include "tracec/Functional.h"
 #include "tracec/Transform.h"
 
@@ -203,14 +204,7 @@ inline Value mul(const Value &a, const Value &b) {
 
 inline std::shared_ptr<const tracert::IndexItems> slice(std::optional<int64_t> begin,
                                                         std::optional<int64_t> end) {
-  auto items = std::make_shared<tracert::IndexItems>();
-  tracert::IndexItem item;
-  item.hasBegin = begin.has_value();
-  item.hasEnd = end.has_value();
-  item.begin = begin.value_or(0);
-  item.end = end.value_or(0);
-  items->items = {item};
-  return items;
+  return tracert::test::itemsOf({tracert::test::slice(begin, end)});
 }
 
 inline OpCall subtensorCall(std::shared_ptr<const tracert::IndexItems> items) {

@@ -1,5 +1,5 @@
 // Launches of compiled kernels: binding, splitting, joining, errors, replacement by ops.
-#include "LaunchKit.h"
+#include "LaunchPrograms.h"
 
 #include "tracert/ThreadPool.h"
 
@@ -90,18 +90,7 @@ TEST(Launch, ThreadsGiveTheSameResult) {
 
 TEST(Launch, BlockPartialsAreJoined) {
   SKIP_WITHOUT_V3();
-  ProgramKit kit;
-  ValueId x = kit.input("x", DType::Int64, {kUnknownDim}, {"n"});
-  ValueId sum = kit.op(OpKind::sum, {AttrValue::ints({0}), AttrValue::boolean(false)}, {x});
-  kit.output("sum", sum);
-  KernelDef def = kernel(sumBlocks, x, 1);
-  def.isFlat = true;
-  def.reducedAxes = {0};
-  def.split = KernelSplit::SequenceBlocks;
-  def.accesses = {access(AccessKind::Load, x, InnerStride::Contiguous),
-                  access(AccessKind::ReduceStore, sum)};
-  addSection(kit, kIsa, def, {0});
-  auto program = kit.finish();
+  auto program = blockSumProgram(kIsa);
   for (int threads : {1, 3}) {
     ThreadPool pool(threads);
     std::unique_ptr<Executor> executor = executorOf(program, {.section = native(), .pool = &pool});
@@ -116,18 +105,7 @@ TEST(Launch, BlockPartialsAreJoined) {
 
 TEST(Launch, GatherAndItsIndexError) {
   SKIP_WITHOUT_V3();
-  ProgramKit kit;
-  ValueId x = kit.input("x", DType::Float32, {kUnknownDim}, {"n"});
-  ValueId i = kit.input("i", DType::Int64, {kUnknownDim}, {"k"});
-  ValueId y = kit.op(OpKind::indexing_multi_axis_vec, items({arrayItem()}), {x, i});
-  kit.output("y", y);
-  KernelDef def = kernel(gatherF32, y, 1);
-  def.split = KernelSplit::OuterAxis;
-  def.accesses = {access(AccessKind::Gather, x, InnerStride::Any, 0),
-                  access(AccessKind::Index, i, InnerStride::Any, 0),
-                  access(AccessKind::Store, y, InnerStride::Contiguous)};
-  addSection(kit, kIsa, def, {0});
-  auto program = kit.finish();
+  auto program = gatherProgram(kIsa);
   std::unique_ptr<Executor> executor = executorOf(program, {.section = native()});
   HostTensor xs = iota(DType::Float32, {5}, 10);
   Result<Tensors> good = tryRun(*executor, {xs, tensor<int64_t>({3}, {4, -5, -1})});
@@ -143,32 +121,9 @@ TEST(Launch, GatherAndItsIndexError) {
   EXPECT_TRUE(tryRun(*executor, {xs, tensor<int64_t>({1}, {0})}).ok());
 }
 
-/// y = x[m] and its sum, with the mask from an input.
-struct MaskProgram {
-  ProgramKit kit;
-  ValueId x, m, selected, total;
-  MaskProgram() {
-    x = kit.input("x", DType::Int64, {kUnknownDim}, {"n"});
-    m = kit.input("m", DType::Bool, {kUnknownDim}, {"n"});
-    selected = kit.op(OpKind::indexing_multi_axis_vec, items({maskItem()}), {x, m});
-    total = kit.op(OpKind::sum, {AttrValue::ints({0}), AttrValue::boolean(false)}, {selected});
-  }
-};
-
 TEST(Launch, MaskedSumNeedsNoCountBefore) {
   SKIP_WITHOUT_V3();
-  MaskProgram made;
-  ProgramKit &kit = made.kit;
-  kit.output("total", made.total);
-  KernelDef def = kernel(maskedSum, made.x, 1);
-  def.isFlat = true;
-  def.reducedAxes = {0};
-  def.countValue = made.selected;
-  def.accesses = {access(AccessKind::Load, made.m, InnerStride::Contiguous),
-                  access(AccessKind::Load, made.x, InnerStride::Contiguous),
-                  access(AccessKind::ReduceStore, made.total)};
-  addSection(kit, kIsa, def, {0, 1});
-  auto program = kit.finish();
+  auto program = maskedSumProgram(kIsa);
   for (int64_t size : {0, 1, 10, 1000}) {
     Tensors inputs{iota(DType::Int64, {size}), iota(DType::Bool, {size})};
     EXPECT_EQ(run(program, inputs, native()), *reference(*program, inputs)) << size;
@@ -177,22 +132,7 @@ TEST(Launch, MaskedSumNeedsNoCountBefore) {
 
 TEST(Launch, CompactStoreFromAMaskInsideTheKernel) {
   SKIP_WITHOUT_V3();
-  // The mask is computed by an op that only the kernel runs, so the count comes from the kernel.
-  ProgramKit kit;
-  ValueId x = kit.input("x", DType::Float32, {kUnknownDim}, {"n"});
-  ValueId m = kit.input("m", DType::Bool, {kUnknownDim}, {"n"});
-  ValueId both = kit.op(OpKind::logical_and, {}, {m, m});
-  ValueId selected = kit.op(OpKind::indexing_multi_axis_vec, items({maskItem()}), {x, both});
-  kit.output("selected", selected);
-  kit.output("twice", kit.op(OpKind::add, {}, {selected, selected}));
-  KernelDef def = kernel(compactF32, x, 1);
-  def.isFlat = true;
-  def.countValue = selected;
-  def.accesses = {access(AccessKind::Load, m, InnerStride::Contiguous),
-                  access(AccessKind::Load, x, InnerStride::Contiguous),
-                  access(AccessKind::CompactStore, selected)};
-  addSection(kit, kIsa, def, {0, 1});
-  auto program = kit.finish();
+  auto program = compactProgram(kIsa);
   std::unique_ptr<Executor> executor = executorOf(program, {.section = native()});
   for (int64_t size : {0, 1, 10, 100000, 3}) {
     Tensors inputs{iota(DType::Float32, {size}), iota(DType::Bool, {size})};

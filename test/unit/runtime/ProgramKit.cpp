@@ -50,29 +50,6 @@ std::shared_ptr<const IndexItems> index(std::vector<IndexItem> list, bool advanc
   return made;
 }
 
-IndexItem slice(std::optional<int64_t> begin, std::optional<int64_t> end, int64_t step) {
-  IndexItem item;
-  item.hasBegin = begin.has_value();
-  item.hasEnd = end.has_value();
-  item.begin = begin.value_or(0);
-  item.end = end.value_or(0);
-  item.step = step;
-  return item;
-}
-
-IndexItem arrayItem() {
-  IndexItem item;
-  item.kind = IndexItemKind::IntArray;
-  return item;
-}
-
-IndexItem maskItem(uint8_t rank) {
-  IndexItem item;
-  item.kind = IndexItemKind::Mask;
-  item.maskRank = rank;
-  return item;
-}
-
 AttrList items(std::vector<IndexItem> list) { return {AttrValue::index(index(std::move(list)))}; }
 
 uint32_t ProgramKit::symbol(const std::string &name) {

@@ -8,6 +8,7 @@
 /// The reference computes each op in fresh memory, without plans, views, arena or in-place sets.
 #pragma once
 
+#include "../IndexItemKit.h"
 #include "tracert/Executor.h"
 
 #include <gtest/gtest.h>
@@ -50,9 +51,6 @@ HostTensor boolTensor(Dims shape, const std::vector<uint8_t> &values);
 HostTensor iota(DType dtype, Dims shape, int64_t start = 0);
 
 std::shared_ptr<const IndexItems> index(std::vector<IndexItem> items, bool advancedFirst = false);
-IndexItem slice(std::optional<int64_t> begin, std::optional<int64_t> end, int64_t step = 1);
-IndexItem arrayItem();
-IndexItem maskItem(uint8_t rank = 1);
 AttrList items(std::vector<IndexItem> list);
 
 class ProgramKit {
