@@ -84,17 +84,17 @@ def test_an_index_beyond_int64_is_out_of_range(section, beyond, opt_level, tmp_p
 @pytest.mark.parametrize("opt_level", [0, 2])
 @pytest.mark.parametrize("beyond", [2**63, 2**64 - 1])
 def test_a_bound_beyond_int64_clamps(section, beyond, opt_level):
-    x = tc.arange(6, dtype=tc.float32)
-
     def body(x, begin, end):
         y = x.copy()
         y[begin:end] = -1
         return x[begin:end] * 2, x[:end:2] + 1, y
 
     function = tc.trace(body, opt_level=opt_level)
-    with tc.options(section=section):
-        for begin, end in ((1, 3), (1, 3), (2, beyond), (beyond, beyond)):
-            array = np.arange(6, dtype=np.float32)
+    function(tc.ones(6), *(tc.tensor(np.array(bound, "uint64")) for bound in (1, 3)))
+    with really_on(function, section):
+        for size, begin, end in ((6, 1, 3), (6, 2, beyond), (6, beyond, beyond), (9, 3, beyond), (2, 0, beyond), (0, 1, beyond)):
+            array = np.arange(size, dtype=np.float32)
+            x = tc.tensor(array)
             written = array.copy()
             written[begin:end] = -1
             bounds = [tc.tensor(np.array(bound, "uint64")) for bound in (begin, end)]
