@@ -12,7 +12,7 @@ VarId TraceBuilder::addVar(TensorType type, Dims dims) {
   return static_cast<VarId>(graph.vars.size() - 1);
 }
 
-VarId TraceBuilder::input(TensorType recorded, Dims dims) {
+VarId TraceBuilder::input(const TensorType &recorded, const Dims &dims) {
   VarId var = addVar(recorded, dims.empty() ? recorded.shape : dims);
   graph.inputs.push_back(var);
   graph.inputNames.push_back("x" + std::to_string(graph.inputs.size() - 1));

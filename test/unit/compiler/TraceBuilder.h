@@ -15,7 +15,7 @@ class TraceBuilder {
 public:
   TraceGraph graph;
 
-  VarId input(tracert::TensorType recorded, tracert::Dims dims = {});
+  VarId input(const tracert::TensorType &recorded, const tracert::Dims &dims = {});
   template <class T>
   VarId constant(tracert::DType dtype, tracert::Dims shape, std::vector<T> data) {
     auto owner = std::make_shared<std::vector<T>>(std::move(data));

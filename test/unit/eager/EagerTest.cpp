@@ -7,8 +7,6 @@
 #include <gtest/gtest.h>
 
 using namespace tracec;
-using tracert::IndexItem;
-using tracert::IndexItemKind;
 using tracert::IndexItems;
 using tracert::OpKind;
 using tracert::StatusCode;
