@@ -45,11 +45,6 @@ class Script:
         """True if Python reads values in the body: each read commits, and such a trace cannot be dumped."""
         return any(".numpy()" in line for line in self.lines)
 
-    @property
-    def has_counts(self):
-        """True if the size of a value may hang on data."""
-        return any(word in line for line in self.lines for word in ("mask", "> 0]", "cond_take"))
-
     def function(self, wrap):
         """(wrapped body, captured tensors): a fresh function with captures of its own."""
         captured = {name: tc.tensor(array) for name, array in self.captured.items()}
