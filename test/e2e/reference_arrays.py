@@ -266,7 +266,12 @@ def plain_index(items):
         if isinstance(item, slice):
             ends = [end.__index__() if isinstance(end, Reference) else end for end in (item.start, item.stop)]
             return slice(*ends, item.step)
-        return item.array.copy() if isinstance(item, Reference) else item
+        if not isinstance(item, Reference):
+            return item
+        if item.array.dtype == np.uint64 and (item.array > np.iinfo("int64").max).any():
+            # NumPy would take it for a negative one.
+            raise IndexError("an index that int64 cannot hold")
+        return item.array.copy()
 
     return tuple(plain(item) for item in items) if isinstance(items, tuple) else plain(items)
 
